@@ -1,0 +1,56 @@
+"""The program `golden`: runs a command, shows what went wrong, and leaves with its exit code."""
+
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from golden.cli import cli
+from golden.errors import GoldenError
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs one command and leaves with its exit code (contract 2); it does not return."""
+    _leave(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        code = cli.main(args=arguments, prog_name="golden", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except GoldenError as error:
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("stopped before anything was judged", err=True)
+        return 130
+    except BrokenPipeError:
+        # Whoever read the report has gone: nothing is left to say, and nobody to say it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    except Exception:
+        traceback.print_exc()
+        click.echo("this is a fault of golden: please report it, with what stands above", err=True)
+        return 70
+    return code if isinstance(code, int) else 0
+
+
+def _leave(code: int) -> None:
+    """Ends the process, also where an agent in it left a thread that blocks for ever.
+
+    The interpreter waits for such threads; nothing of golden's is in them.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
+        os._exit(code)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

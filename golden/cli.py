@@ -1,0 +1,90 @@
+"""The command line: what there is to say, and no more; what is done stands in `commands`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import TypeVar
+
+import click
+
+from golden.version import __version__
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+_RUN_OPTIONS: tuple[Callable[[Command], Command], ...] = (
+    click.argument("suite", nargs=-1),
+    click.option("--agent", metavar="MODULE:NAME", help="In-process: a callable."),
+    click.option("--asgi", metavar="MODULE:NAME", help="In-process: an ASGI app, with no socket."),
+    click.option("--base-url", metavar="URL", help="HTTP: a running server or preview."),
+    click.option("--golden", metavar="FILE", multiple=True, help="A suite, the same as naming it as an argument."),
+    click.option("--path", metavar="PATH", help="Where questions are posted.  [default: the dialect's]"),
+    click.option("--dialect", metavar="NAME", help="How the agent speaks.  [default: auto]"),
+    click.option("--header", metavar="'Name: value'", multiple=True, help="$NAME is taken from the environment."),
+    click.option("--auth/--no-auth", default=None, help="Mint a JWT for the agent.  [default: auth]"),
+    click.option("--allow-host", metavar="GLOB", multiple=True, help="Refuse any other host before a token is made."),
+    click.option("--case", metavar="ID", multiple=True, help="Only the case of this id."),
+    click.option("--tag", metavar="TAG", multiple=True, help="Only cases with this tag."),
+    click.option("-k", "--match", metavar="TEXT", multiple=True, help="Only cases with this in id, question or tag."),
+    click.option("--concurrency", type=int, metavar="N", help="Cases in flight at once.  [default: 4]"),
+    click.option("--timeout", type=float, metavar="S", help="For one turn, to the end of its stream.  [default: 60]"),
+    click.option("--idle-timeout", type=float, metavar="S", help="The longest silence.  [default: 30]"),
+    click.option("--max-answer", type=int, metavar="B", help="The most of one stream that is read.  [default: 8 MiB]"),
+    click.option("--max-event", type=int, metavar="B", help="The most of one event that is read.  [default: 4 MiB]"),
+    click.option("--suite-timeout", type=float, metavar="S", help="For the whole run, 0 for none.  [default: 300]"),
+    click.option("-x", "--bail", is_flag=True, default=None, help="Start no case after the first that does not pass."),
+    click.option("--model", metavar="NAME", help="Passed to the agent.  [default: the suite's]"),
+    click.option("--dry-run", is_flag=True, default=None, help="Show what would be sent; send nothing."),
+    click.option("--json-out", metavar="FILE", help="Write the results as JSON; `-` is standard output."),
+    click.option("--out", metavar="FILE", multiple=True, help="Write a report, its format by suffix."),
+    click.option("-q", "--quiet", is_flag=True, default=None, help="Show less."),
+    click.option("-v", "--verbose", is_flag=True, default=None, help="Show each case's answer and events."),
+    click.option("--config", type=click.Path(path_type=Path), help="The configuration.  [default: pyproject.toml]"),
+    click.option("--isolated", is_flag=True, default=None, help="For other people's suites: no configuration file."),
+)
+
+
+def _run_options(command: Command) -> Command:
+    for option in reversed(_RUN_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="golden")
+def cli() -> None:
+    """Golden-question regression tests for chat agents that stream over SSE."""
+
+
+@cli.command(epilog="Example: golden run golden_questions.json --base-url http://127.0.0.1:8400")
+@_run_options
+@click.pass_context
+def run(context: click.Context, /, config: Path | None, suite: tuple[str, ...], **given: object) -> None:
+    """Run suites against a target and report.
+
+    Without a SUITE, the configuration's suites are run, else golden_questions.json.
+    """
+    context.exit(_commands().run(suite, given, config))
+
+
+@cli.command(epilog="Example: golden check golden_questions.json")
+@click.argument("suite", nargs=-1)
+@click.option("--config", type=click.Path(path_type=Path), help="The configuration.  [default: pyproject.toml]")
+@click.pass_context
+def check(context: click.Context, config: Path | None, suite: tuple[str, ...]) -> None:
+    """Validate suites without running them."""
+    context.exit(_commands().check(suite, config))
+
+
+@cli.command(epilog="Example: golden schema suite > golden.schema.json")
+@click.argument("kind", type=click.Choice(["suite", "results"]))
+@click.pass_context
+def schema(context: click.Context, kind: str) -> None:
+    """Print the JSON Schema of a kind of file."""
+    context.exit(_commands().schema(kind))
+
+
+def _commands() -> ModuleType:
+    # The one import inside a function: `--help` loads neither pydantic nor httpx.
+    from golden import commands
+
+    return commands

@@ -1,0 +1,63 @@
+"""How agents speak: one file a dialect, its name the file's, its one constant `DIALECT`."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, cast
+
+from golden import loading
+from golden.errors import TargetError
+from golden.signals import Signal
+from golden.sse import Event
+from golden.wire import Head, Post, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A translator between golden and one family of agents. It holds no state: gathering is the fold's work.
+
+    Attributes:
+        framing: how its bodies are cut into events.
+        claims: (head, event) → why this event shows the dialect, or None.
+        request: a turn's question → how it is posted.
+        read: an event → what it means. Never raises.
+    """
+
+    framing: Literal["sse"]
+    claims: Callable[[Head, Event], str | None]
+    request: Callable[[Request], Post]
+    read: Callable[[Event], Sequence[Signal]]
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Returns the dialects there are."""
+    return tuple(loading.names(sys.modules[__name__]))
+
+
+@cache
+def load(name: str) -> Dialect:
+    """Returns the dialect of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    dialect = loading.load(sys.modules[__name__], name, "DIALECT")
+    return cast("Dialect", dialect)
+
+
+def detect(head: Head, event: Event) -> tuple[str, str] | None:
+    """Tells the dialect from one event and the reply's head.
+
+    Returns:
+        The dialect's name and why it is that one; None where no dialect claims the event.
+
+    Raises:
+        TargetError: two claim it. A guess would be a verdict on a stream that was misread.
+    """
+    claims = [(name, reason) for name in names() if (reason := load(name).claims(head, event))]
+    if len(claims) > 1:
+        both = " and ".join(f"`{name}` ({reason})" for name, reason in claims)
+        raise TargetError("unknown_dialect", f"more than one dialect claims this stream: {both}", hint="use --dialect")
+    return claims[0] if claims else None

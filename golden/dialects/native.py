@@ -1,0 +1,118 @@
+"""golden's own dialect: named events with small JSON objects (contract 6)."""
+
+from collections.abc import Callable
+
+from golden.dialects import Dialect
+from golden.payload import parse
+from golden.signals import Call, End, Error, Message, Odd, Result, Score, Signal, Text, Tokens
+from golden.sse import Event
+from golden.wire import Head, Post, Request
+
+Body = dict[str, object]
+Signals = tuple[Signal, ...]
+
+_NO_MESSAGE = "no message"
+
+# What JSON numbers hold exactly everywhere; a larger count is no count.
+_MOST_TOKENS = 2**53
+
+
+def claims(head: Head, event: Event) -> str | None:
+    """Any of the native event names is a claim; an unnamed event is not a `message` of ours."""
+    return f"an event named `{event.name}`" if event.name in _READERS else None
+
+
+def request(request: Request) -> Post:
+    body: Body = {"message": request.question}
+    if request.turns > 1:
+        body["session_id"] = request.session_id
+    if request.model is not None:
+        body["model"] = request.model
+    if request.system_prompt is not None:
+        body["system_prompt"] = request.system_prompt
+    return Post("/agent/chat", body)
+
+
+def read(event: Event) -> Signals:
+    name, data = event.name, event.data
+    if name == "done" or data == "[DONE]":
+        return (End(),)
+    reader = _READERS.get(name)
+    if reader is None or data is None:
+        # An agent that fails may have no more to say than that.
+        return (Error(_NO_MESSAGE),) if name == "error" else ()
+    value, fault = parse(data)
+    if not isinstance(value, dict):
+        odd = _malformed(name, fault, "is no object" if not fault else "")
+        return (Error(data or _NO_MESSAGE), odd) if name == "error" else (odd,)
+    signals = reader(value)
+    return (*signals, Odd("not_json", f"the data of `{name}` is not JSON: {fault}")) if fault else signals
+
+
+def _malformed(name: str, fault: str, problem: str) -> Odd:
+    if fault:
+        return Odd("not_json", f"the data of `{name}` is not JSON: {fault}")
+    return Odd("malformed", f"the data of `{name}` {problem}")
+
+
+def _token(body: Body) -> Signals:
+    text = body.get("text")
+    return (Text(text),) if isinstance(text, str) else (_malformed("token", "", "has no `text`"),)
+
+
+def _message(body: Body) -> Signals:
+    text = body.get("text")
+    return (Message(text),) if isinstance(text, str) else (_malformed("message", "", "has no `text`"),)
+
+
+def _tool_call(body: Body) -> Signals:
+    args = next((body[key] for key in ("args", "arguments", "input") if body.get(key) is not None), {})
+    parsed = True
+    if isinstance(args, str):
+        # Some agents pass on what the model wrote: text that should be JSON.
+        value, fault = parse(args or "{}")
+        args, parsed = (args, False) if fault else (value, True)
+    return (Call(_name(body), args, _id(body), parsed),)
+
+
+def _tool_result(body: Body) -> Signals:
+    return (Result(body.get("result"), _id(body), _name(body)),)
+
+
+def _groundedness(body: Body) -> Signals:
+    return (Score(body["score"]),) if "score" in body else (_malformed("groundedness", "", "has no `score`"),)
+
+
+def _usage(body: Body) -> Signals:
+    counts = [body.get(key) for key in ("input", "output")]
+    if not all(count is None or (type(count) is int and 0 <= count <= _MOST_TOKENS) for count in counts):
+        return (_malformed("usage", "", "has counts that are no whole numbers"),)
+    return (Tokens(*counts),)  # type: ignore[arg-type]  # each is an int or None: checked above
+
+
+def _error(body: Body) -> Signals:
+    message = body.get("message")
+    return (Error(message if isinstance(message, str) and message else _NO_MESSAGE),)
+
+
+def _name(body: Body) -> str:
+    return next((name for key in ("name", "tool") if isinstance(name := body.get(key), str)), "")
+
+
+def _id(body: Body) -> str:
+    value = body.get("id")
+    return "" if value is None else str(value)
+
+
+_READERS: dict[str, Callable[[Body], Signals]] = {
+    "token": _token,
+    "message": _message,
+    "tool_call": _tool_call,
+    "tool_result": _tool_result,
+    "groundedness": _groundedness,
+    "usage": _usage,
+    "error": _error,
+    "done": lambda body: (End(),),
+}
+
+DIALECT: Dialect = Dialect(framing="sse", claims=claims, request=request, read=read)

@@ -1,0 +1,273 @@
+"""The run: cases asked of a target, many at once, each within its time, all of them accounted for in order."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from golden import refusal, score
+from golden.agent_loop import AskAgain
+from golden.errors import GoldenError, TargetError
+from golden.reader import Bounds, Reader
+from golden.redaction import Secrets
+from golden.result import CaseResult, GitResult, RunInfo, RunResult, SuiteResult, TargetResult, summarise
+from golden.suite import Case, Suite
+from golden.transcript import Transcript, Turn
+from golden.version import __version__
+from golden.watch import Stop, Watch
+from golden.wire import Chunk, Head, Request, Target
+
+# So many cases in a row that could not connect or were refused, before any answer, and no further case starts.
+_HOPELESS = 5
+_HOPELESS_KINDS = frozenset({"unreachable", "refused"})
+
+# How long a target may take to close once the run was stopped.
+_CLOSE_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a run is run.
+
+    Attributes:
+        dialect: a dialect's name, or `auto`.
+        model: asked for where a case names none; the suite's where None.
+        concurrency: cases in flight at once.
+        timeout_s: for one turn, from the request to the end of its stream.
+        idle_timeout_s: the longest silence on the connection.
+        suite_timeout_s: for the whole run; 0 is none.
+        bail: whether no further case starts after the first that does not pass.
+        bounds: how much of a stream is read.
+        secrets: what must not be written.
+        git: the commit that is checked out, for the results.
+    """
+
+    dialect: str = "auto"
+    model: str | None = None
+    concurrency: int = 4
+    timeout_s: float = 60
+    idle_timeout_s: float = 30
+    suite_timeout_s: float = 300
+    bail: bool = False
+    bounds: Bounds = field(default_factory=Bounds)
+    secrets: Secrets = field(default_factory=Secrets)
+    git: GitResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A selected case; `skip` is why it is not asked, or None."""
+
+    suite: Suite
+    case: Case
+    skip: str | None = None
+
+
+async def ask(target: Target, request: Request, plan: Plan, timeout_s: float, stop: Stop) -> tuple[Turn, Reader]:
+    """Asks one question and reads what comes: Request → Head, Chunks → Turn. The reader tells which dialect it was."""
+    while True:
+        try:
+            return await _asked_once(target, request, plan, timeout_s, stop)
+        except AskAgain as again:
+            if stop.reason is not None:
+                reader = Reader(request.question, plan.dialect, plan.bounds)
+                return reader.close(0.0, again), reader
+
+
+async def _asked_once(
+    target: Target, request: Request, plan: Plan, timeout_s: float, stop: Stop
+) -> tuple[Turn, Reader]:
+    reader = Reader(request.question, plan.dialect, plan.bounds)
+    error: TargetError | None = None
+    refused: Head | None = None
+    body = b""
+    watch = Watch(stop, timeout_s, plan.idle_timeout_s)
+    now = asyncio.get_running_loop().time
+    try:
+        async with watch, aclosing(_reply(target, request)) as reply:
+            async for piece in reply:
+                if isinstance(piece, Head):
+                    reader.open(piece)
+                    if not refusal.answers(piece):
+                        refused = piece
+                        watch.linger()
+                elif refused:
+                    body += piece.data
+                    if len(body) >= refusal.BODY:
+                        break
+                else:
+                    watch.last = now()
+                    reader.feed(piece.data, watch.last - watch.start if piece.at is None else piece.at)
+                    if reader.ended:
+                        watch.linger()
+    except AskAgain:
+        raise
+    except TargetError as caught:
+        error = caught
+    if refused:
+        error = refusal.refusal(refused, body[: refusal.BODY], plan.secrets.cover)
+    elif watch.fired and not reader.ended:
+        error = TargetError("timeout", f"{watch.fired}, after {reader.came}")
+    return reader.close(now() - watch.start, error), reader
+
+
+async def _reply(target: Target, request: Request) -> AsyncGenerator[Head | Chunk, None]:
+    """What the target gives; whatever else it raises is its fault, told apart from golden's own."""
+    try:
+        async with aclosing(target.ask(request)) as reply:  # type: ignore[type-var]  # an async generator can close
+            async for piece in reply:
+                yield piece
+    except GoldenError as error:
+        raise error if isinstance(error, TargetError) else TargetError("agent", str(error)) from error
+    except Exception as error:
+        raise TargetError("agent", f"the target raised {type(error).__name__}: {error}") from error
+
+
+async def run_case(job: Job, target: Target, plan: Plan, stop: Stop, pool: Executor) -> tuple[CaseResult, Reader]:
+    """Runs one case to its verdict: ask, score, judge."""
+    suite, case = job.suite, job.case
+    model = case.model or plan.model or suite.model
+    request = Request(case.question, uuid4().hex, model=model, system_prompt=case.system_prompt or suite.system_prompt)
+    turn, reader = await ask(target, request, plan, case.timeout_s or plan.timeout_s, stop)
+    transcript = Transcript((turn,))
+    checks = None
+    async with Watch(stop):
+        # In a thread: a slow pattern must not stop the run's clocks.
+        checks = await asyncio.get_running_loop().run_in_executor(pool, score.score, case, transcript, plan.secrets)
+    if checks is None:
+        return score.not_run(suite, case, stop.reason or "", plan.secrets, (turn,), model), reader
+    return score.judge(suite, case, model, transcript, checks, plan.secrets), reader
+
+
+class _Gate:
+    """Whether a further case may start."""
+
+    def __init__(self, bail: bool) -> None:
+        self.shut = ""
+        self._bail = bail
+        self._answered = False
+        self._hopeless = 0
+
+    def is_open(self, in_flight: int) -> bool:
+        """While all that came were refusals, no more are in flight than may still be judged."""
+        return not self.shut and (self._answered or not self._hopeless or self._hopeless + in_flight < _HOPELESS)
+
+    def saw(self, result: CaseResult) -> None:
+        self._answered = self._answered or result.status in ("passed", "failed")
+        hopeless = result.error is not None and result.error.kind in _HOPELESS_KINDS and not self._answered
+        self._hopeless = self._hopeless + 1 if hopeless else 0
+        if self._hopeless >= _HOPELESS and result.error:
+            self.shut = f"{_HOPELESS} cases in a row got no answer: {result.error.message}"
+        elif self._bail and result.status != "passed":
+            self.shut = f"--bail: case {result.case_id!r} did not pass"
+
+
+Observer = Callable[[CaseResult], None]
+
+
+async def run_jobs(
+    jobs: Sequence[Job], target: Target | None, plan: Plan, stop: Stop, observe: Observer = lambda result: None
+) -> RunResult:
+    """Runs all jobs and returns a result for each, in their order, whatever happened.
+
+    Args:
+        jobs: the selected cases.
+        target: where answers come from; None where every job is skipped.
+        plan: how.
+        stop: ends the run early when it is called; what was not judged by then is `not_run`.
+        observe: told each result as it comes.
+    """
+    started, clock = datetime.now(UTC), time.monotonic()
+    results = {at: score.skipped(job.suite, job.case, job.skip) for at, job in enumerate(jobs) if job.skip is not None}
+    waiting = deque(at for at in range(len(jobs)) if at not in results)
+    read: dict[str, str] = {}  # the dialects that were told → why
+    gate = _Gate(plan.bail)
+    if target is not None:
+        async with _suite_timeout(plan, stop), _opened(target, stop):
+            async for at, result, reader in _results(jobs, waiting, target, plan, stop, gate):
+                results[at] = result
+                if reader.reason:
+                    read.setdefault(reader.dialect, reader.reason)
+                gate.saw(result)
+                observe(result)
+    for at in waiting:
+        job = jobs[at]
+        results[at] = score.not_run(job.suite, job.case, stop.reason or gate.shut, plan.secrets)
+        observe(results[at])
+    ordered = tuple(results[at] for at in range(len(jobs)))
+    suites = {id(job.suite): SuiteResult(path=job.suite.path, sha256=job.suite.sha256) for job in jobs}
+    info = RunInfo(
+        started_at=started.isoformat(timespec="seconds"),
+        duration_s=round(time.monotonic() - clock, 3),
+        golden_version=__version__,
+        target=None if target is None else _target(target, plan, read),
+        suites=tuple(suites.values()),
+        git=plan.git,
+        complete=all(result.status != "not_run" for result in ordered),
+    )
+    return RunResult(run=info, summary=summarise(ordered), results=ordered)
+
+
+def _target(target: Target, plan: Plan, read: dict[str, str]) -> TargetResult:
+    return TargetResult(
+        kind=target.kind,
+        name=plan.secrets.cover(target.name),
+        dialect=", ".join(read) or plan.dialect,
+        reason=plan.secrets.cover("; ".join(read.values())),
+    )
+
+
+async def _results(
+    jobs: Sequence[Job], waiting: deque[int], target: Target, plan: Plan, stop: Stop, gate: _Gate
+) -> AsyncIterator[tuple[int, CaseResult, Reader]]:
+    """Runs the waiting jobs, many at once, and yields each as it is done; takes none while the gate is shut."""
+    running: dict[asyncio.Task[tuple[CaseResult, Reader]], int] = {}
+    pool = ThreadPoolExecutor(2, "golden-score")
+    try:
+        while True:
+            while waiting and len(running) < plan.concurrency and stop.reason is None and gate.is_open(len(running)):
+                at = waiting.popleft()
+                running[asyncio.create_task(run_case(jobs[at], target, plan, stop, pool))] = at
+            if not running:
+                return
+            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in sorted(done, key=running.__getitem__):
+                result, reader = task.result()
+                yield running.pop(task), result, reader
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+@asynccontextmanager
+async def _suite_timeout(plan: Plan, stop: Stop) -> AsyncIterator[None]:
+    if not plan.suite_timeout_s:
+        yield
+        return
+    why = f"the suite time-out of {plan.suite_timeout_s:g} s was reached; --suite-timeout raises it, 0 is none"
+    alarm = asyncio.get_running_loop().call_later(plan.suite_timeout_s, stop, why)
+    try:
+        yield
+    finally:
+        alarm.cancel()
+
+
+@asynccontextmanager
+async def _opened(target: Target, stop: Stop) -> AsyncIterator[None]:
+    """The target, open. Where the run is stopped, neither its opening nor its closing keeps the reports waiting."""
+    stack = AsyncExitStack()
+    async with Watch(stop):
+        await stack.enter_async_context(target.open())
+    try:
+        yield
+    finally:
+        closing = Watch(stop) if stop.reason is None else Watch(Stop(), _CLOSE_S)
+        async with closing:
+            await stack.aclose()

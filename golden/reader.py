@@ -1,0 +1,130 @@
+"""One turn's reading: pieces of a body → events → signals → `Turn`. Live runs, replays and tests all read with it."""
+
+from dataclasses import dataclass
+
+from golden import dialects
+from golden.errors import TargetError
+from golden.payload import parse
+from golden.signals import Fold
+from golden.sse import Decoder, Event
+from golden.transcript import Turn
+from golden.wire import Head
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much of one turn's stream is read.
+
+    Attributes:
+        answer: bytes of the whole stream.
+        event: bytes of one event's data.
+    """
+
+    answer: int = 8 * 1024 * 1024
+    event: int = 4 * 1024 * 1024
+
+
+class Reader:
+    """Reads one reply.
+
+    Args:
+        question: what was asked.
+        dialect: the dialect's name, or `auto` to tell it from the head and the first events.
+        bounds: how much is read.
+
+    Attributes:
+        dialect: the dialect's name; `auto` until it is told.
+        reason: why it is that one, "" until then.
+    """
+
+    def __init__(self, question: str, dialect: str, bounds: Bounds) -> None:
+        self.dialect = dialect
+        self.reason = "" if dialect == "auto" else "named"
+        self._dialect = None if dialect == "auto" else dialects.load(dialect)
+        self._head = Head(0, {}, "close")
+        self._bounds = bounds
+        self._size = 0
+        self._decoder = Decoder()
+        self._fold = Fold(question)
+        self._unclaimed: list[Event] = []
+
+    def open(self, head: Head) -> None:
+        """Takes the reply's head, before its body."""
+        self._head = head
+
+    @property
+    def ended(self) -> bool:
+        """Whether the dialect's end marker came."""
+        return self._fold.ended
+
+    @property
+    def came(self) -> str:
+        """What has come so far, in words."""
+        return f"{self._fold.events + len(self._unclaimed)} events, {self._fold.characters} characters of answer"
+
+    def feed(self, piece: bytes, at: float) -> None:
+        """Takes a piece of the body that came `at` seconds after the request.
+
+        Raises:
+            TargetError: the stream or an event of it is larger than is read, or two dialects claim it.
+        """
+        self._size += len(piece)
+        most = self._bounds.event
+        for event in self._decoder.feed(piece, at):
+            data = event.data
+            # A character is at most four bytes: few events need to be measured.
+            if data is not None and 4 * len(data) > most and len(event.raw or data.encode()) > most:
+                self._too_large("event", most)
+            if self._dialect is None:
+                self._detect(event)
+            else:
+                self._fold.add(event, self._dialect.read(event))
+        if self._decoder.size > most:
+            self._too_large("event", most)
+        if self._size > self._bounds.answer:
+            self._too_large("answer", self._bounds.answer)
+
+    def close(self, at: float, error: TargetError | None = None) -> Turn:
+        """Ends the reading, `at` seconds after the request, and returns the turn; `error` is what cut it short."""
+        if self._unclaimed and error is None:
+            error = _unknown_dialect(self._unclaimed)
+        for event in self._unclaimed:
+            self._fold.add(event, ())
+        return self._fold.close(
+            at,
+            proven=self._head.ends != "close",
+            pending=self._decoder.pending,
+            invalid_utf8=self._decoder.invalid_utf8,
+            error=error,
+        )
+
+    def _detect(self, event: Event) -> None:
+        self._unclaimed.append(event)
+        found = dialects.detect(self._head, event)
+        if found is None:
+            return
+        self.dialect, self.reason = found
+        self._dialect = dialects.load(self.dialect)
+        for earlier in self._unclaimed:
+            self._fold.add(earlier, self._dialect.read(earlier))
+        self._unclaimed = []
+
+    def _too_large(self, what: str, bound: int) -> None:
+        raise TargetError(
+            "too_large",
+            f"the {what} is larger than the {bound:,} bytes that are read, after {self.came}",
+            hint=f"--max-{what} reads more",
+        )
+
+
+def _unknown_dialect(events: list[Event]) -> TargetError:
+    first = events[0]
+    body, _ = parse(first.data or "")
+    keys = "data that is no JSON object"
+    if isinstance(body, dict):
+        keys = f"the keys {', '.join(repr(key[:40]) for key in list(body)[:10])}"
+    return TargetError(
+        "unknown_dialect",
+        f"no dialect knows this stream: its first event is named {first.name[:80] or 'message'!r} and has {keys}",
+        hint=f"known: {', '.join(dialects.names())}; --dialect names one",
+    )

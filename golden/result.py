@@ -1,0 +1,267 @@
+"""The results of a run, as they are written and read (contract 7)."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA: Final = "golden.results/1"
+
+Status = Literal["passed", "failed", "error", "skipped", "not_run"]
+
+# The order in which a status decides the exit code, and the code.
+_EXIT: tuple[tuple[Status, int], ...] = (("failed", 1), ("error", 3), ("not_run", 3))
+
+
+class _Model(BaseModel):
+    # Readers pass over keys that they do not know: a newer golden may have written them.
+    # An agent's NaN is written as the text "NaN": the file itself is always JSON.
+    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, ser_json_inf_nan="strings")
+
+
+class CheckResult(_Model):
+    """One check: `ok` is None where it is undecided, `turn` (0-based) None where it is about the whole case."""
+
+    name: str
+    ok: bool | None
+    message: str
+    turn: int | None
+
+
+class ErrorResult(_Model):
+    """Why there is no verdict, or why a turn has no complete answer."""
+
+    kind: str
+    message: str
+
+
+class UsageResult(_Model):
+    """Tokens as the agent reports them; None for a figure that it does not report."""
+
+    input: int | None
+    output: int | None
+
+
+class TimingResult(_Model):
+    """Seconds from the request."""
+
+    first_event_s: float | None
+    first_token_s: float | None
+    total_s: float
+
+
+class ToolCallResult(_Model):
+    """One call; `args` is the raw text where it was not JSON."""
+
+    name: str
+    args: object
+    result: object
+
+
+class FindingResult(_Model):
+    """Something odd about the stream."""
+
+    kind: str
+    message: str
+
+
+class TurnResult(_Model):
+    """One question and what came of it; `answer` holds at most 64 KiB of its `answer_chars` characters."""
+
+    question: str
+    answer: str
+    answer_chars: int
+    final_text: str
+    finish: str | None
+    tool_calls: tuple[ToolCallResult, ...]
+    groundedness: float | None
+    usage: UsageResult | None
+    timing: TimingResult
+    events: tuple[tuple[float, str, str], ...]
+    events_total: int
+    findings: tuple[FindingResult, ...]
+    error: ErrorResult | None
+
+
+class AttemptResult(_Model):
+    """One try at a case."""
+
+    trial: int
+    try_: Annotated[int, Field(alias="try")]
+    status: Status
+    error: ErrorResult | None
+    checks: tuple[CheckResult, ...]
+
+
+class TrialsResult(_Model):
+    """How many trials of a case ran, and how many passed."""
+
+    run: int
+    passed: int
+
+
+class CaseResult(_Model):
+    """A case's verdict with its evidence."""
+
+    case_id: str
+    suite: str | None
+    line: int | None
+    question: str
+    status: Status
+    passed: bool
+    xfailed: bool = False
+    tool_ok: bool | None = None
+    forbidden_ok: bool | None = None
+    groundedness_ok: bool | None = None
+    expected_tools: tuple[str, ...] = ()
+    actual_tools: tuple[str, ...] = ()
+    groundedness: float | None = None
+    groundedness_threshold: float | None = None
+    forbidden_hits: tuple[str, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    turns: tuple[TurnResult, ...] = ()
+    error: ErrorResult | None = None
+    attempts: tuple[AttemptResult, ...] = ()
+    flaky: bool = False
+    trials: TrialsResult | None = None
+    tags: tuple[str, ...] = ()
+    model: str | None = None
+    metadata: Mapping[str, object] = {}
+
+
+class TargetResult(_Model):
+    """Where the answers came from; `dialect` names what was read, `reason` how that was known."""
+
+    kind: str
+    name: str
+    dialect: str
+    reason: str = ""
+
+
+class SuiteResult(_Model):
+    """A suite that was run: its file and the hash of its bytes, None for a suite made in Python."""
+
+    path: str | None
+    sha256: str | None
+
+
+class GitResult(_Model):
+    """The commit that was checked out; `branch` is None where none was."""
+
+    sha: str
+    branch: str | None
+
+
+class RunInfo(_Model):
+    """The run itself; `complete` is false where golden stopped before every case was judged."""
+
+    started_at: str
+    duration_s: float
+    golden_version: str
+    target: TargetResult | None
+    suites: tuple[SuiteResult, ...]
+    git: GitResult | None
+    complete: bool
+
+
+class Quantiles(_Model):
+    """The median and the 95th percentile, in seconds; None where nothing was timed."""
+
+    p50: float | None
+    p95: float | None
+
+
+class Summary(_Model):
+    """The run in figures: total = passed + failed + errors + skipped + not_run."""
+
+    total: int
+    passed: int
+    failed: int
+    errors: int
+    skipped: int
+    not_run: int
+    flaky: int
+    all_passed: bool
+    pass_rate: float | None
+    usage: UsageResult | None
+    first_token_s: Quantiles
+    total_s: Quantiles
+
+
+class RunResult(_Model):
+    """A whole run. `results` stand in suite order, one for each selected case."""
+
+    schema_: Annotated[Literal["golden.results/1"], Field(alias="schema")] = SCHEMA
+    run: RunInfo
+    summary: Summary
+    results: tuple[CaseResult, ...]
+
+    @property
+    def all_passed(self) -> bool:
+        """Whether every selected case passed or was skipped."""
+        return self.summary.all_passed
+
+    @property
+    def exit_code(self) -> int:
+        """0, 1 where a case failed, else 3 where one could not be judged."""
+        return exit_code(self.results)
+
+
+def exit_code(results: Sequence[CaseResult]) -> int:
+    """The exit code that these results give (contract 2)."""
+    statuses = {result.status for result in results}
+    return next((code for status, code in _EXIT if status in statuses), 0)
+
+
+def summarise(results: Sequence[CaseResult]) -> Summary:
+    """Counts the results and their timings."""
+    count = Counter(result.status for result in results)
+    judged = len(results) - count["skipped"]
+    turns = [turn for result in results for turn in result.turns]
+    first_tokens = [turn.timing.first_token_s for turn in turns]
+    usages = [turn.usage for turn in turns if turn.usage is not None]
+    usage = UsageResult(input=_total([one.input for one in usages]), output=_total([one.output for one in usages]))
+    return Summary(
+        total=len(results),
+        passed=count["passed"],
+        failed=count["failed"],
+        errors=count["error"],
+        skipped=count["skipped"],
+        not_run=count["not_run"],
+        flaky=sum(result.flaky for result in results),
+        all_passed=exit_code(results) == 0,
+        pass_rate=count["passed"] / judged if judged else None,
+        usage=usage if usages else None,
+        first_token_s=_quantiles([seconds for seconds in first_tokens if seconds is not None]),
+        total_s=_quantiles([turn.timing.total_s for turn in turns if turn.error is None]),
+    )
+
+
+def _total(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _quantiles(times: list[float]) -> Quantiles:
+    """By the nearest rank: each figure is one that was measured."""
+    times.sort()
+    p50, p95 = (times[ceil(len(times) * share) - 1] if times else None for share in (0.5, 0.95))
+    return Quantiles(p50=p50, p95=p95)
+
+
+def write(result: RunResult) -> str:
+    """Returns the results as JSON: keys in the contract's order, a case a line, so that two files compare by line."""
+    head = result.model_copy(update={"results": ()}).model_dump_json(by_alias=True)
+    cases = ",\n".join(case.model_dump_json(by_alias=True) for case in result.results)
+    return f"{head.removesuffix(']}')}\n{cases}\n]}}\n"
+
+
+def read(text: str) -> RunResult:
+    """Reads what `write` wrote.
+
+    Raises:
+        pydantic.ValidationError: it is no results file of this schema.
+    """
+    return RunResult.model_validate_json(text)

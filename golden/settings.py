@@ -1,0 +1,138 @@
+"""What a run is told: the defaults, then `[tool.golden]`, then the command line; each wins over the one before."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from golden.errors import UsageError, did_you_mean
+
+# The options that name a target; exactly one is used.
+TARGETS = ("agent", "asgi", "base_url")
+
+# The options that name files: in a configuration they are relative to it.
+_PATHS = ("suites", "out", "json_out")
+
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Settings(BaseModel):
+    """The options of `golden run`, by their long names with `-` as `_` (contract 2).
+
+    Times are seconds, sizes bytes. `folder` is where the configuration stands, None where there is none.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    agent: str | None = None
+    asgi: str | None = None
+    base_url: str | None = None
+    suites: list[str] = []
+    path: str | None = None
+    dialect: str = "auto"
+    header: list[str] = []
+    auth: bool = True
+    allow_host: list[str] = []
+    case: list[str] = []
+    tag: list[str] = []
+    match: list[str] = []
+    concurrency: Count = 4
+    timeout: Positive = 60
+    idle_timeout: Positive = 30
+    max_answer: Count = 8 * 1024 * 1024
+    max_event: Count = 4 * 1024 * 1024
+    suite_timeout: Annotated[float, Field(ge=0)] = 300
+    bail: bool = False
+    model: str | None = None
+    dry_run: bool = False
+    json_out: str | None = None
+    out: list[str] = []
+    quiet: bool = False
+    verbose: bool = False
+    isolated: bool = False
+    folder: str | None = None
+
+
+def settings(given: Mapping[str, object], config: Path | None = None) -> Settings:
+    """Puts the settings of a run together.
+
+    Args:
+        given: what the command line says, without what it leaves out.
+        config: the configuration file; where None, the nearest pyproject.toml upwards, if any.
+
+    Raises:
+        UsageError: a file, a name or a value that cannot be obeyed; all of them at once.
+    """
+    configured: dict[str, object] = {} if given.get("isolated") else _configured(config)
+    on_line = [name for name in TARGETS if given.get(name) is not None]
+    in_file = [name for name in TARGETS if configured.get(name) is not None]
+    if len(on_line) > 1 or (not on_line and len(in_file) > 1):
+        raise UsageError(f"more than one target: {_options(on_line or in_file)}", hint=f"give one of {_all_targets()}")
+    if on_line:
+        configured = {name: value for name, value in configured.items() if name not in TARGETS}
+    try:
+        return Settings.model_validate({**configured, **given})
+    except ValidationError as error:
+        lines = [_problem(fault["loc"], fault["msg"], given) for fault in error.errors(include_url=False)]
+        raise UsageError("\n".join(lines)) from None
+
+
+def chosen_target(settings: Settings) -> tuple[str, str]:
+    """Returns the name of the option that names the target, and its value.
+
+    Raises:
+        UsageError: there is none.
+    """
+    for name in TARGETS:
+        value = getattr(settings, name)
+        if value is not None:
+            return name, value
+    raise UsageError("no target: where do the answers come from?", hint=f"give one of {_all_targets()}")
+
+
+def _options(names: list[str]) -> str:
+    return ", ".join("--" + name.replace("_", "-") for name in names)
+
+
+def _all_targets() -> str:
+    return "--agent MODULE:NAME, --asgi MODULE:NAME, --base-url URL, --replay PATH"
+
+
+def _problem(where: tuple[int | str, ...], what: str, given: Mapping[str, object]) -> str:
+    name = str(where[0])
+    place = "--" + name.replace("_", "-") if name in given else f"[tool.golden] {name}"
+    if name not in Settings.model_fields:
+        return f"{place}: there is no such option; {did_you_mean(name, Settings.model_fields)}".removesuffix("; ")
+    return f"{place}: {what[:1].lower()}{what[1:]}"
+
+
+def _configured(path: Path | None) -> dict[str, object]:
+    if path is None:
+        here = Path.cwd()
+        path = next((file for folder in (here, *here.parents) if (file := folder / "pyproject.toml").is_file()), None)
+        if path is None:
+            return {}
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:  # TOML that does not parse, and bytes that are not UTF-8
+        raise UsageError(f"{path}: {error}") from None
+    tool = document.get("tool", {})
+    table = tool.get("golden", {}) if isinstance(tool, dict) else {}
+    if not isinstance(table, dict):
+        raise UsageError(f"{path}: [tool.golden] is no table")
+    if "folder" in table:
+        raise UsageError("[tool.golden] folder: there is no such option", hint="it is where the file itself stands")
+    return {**{name: _relative(name, value, path.parent) for name, value in table.items()}, "folder": str(path.parent)}
+
+
+def _relative(name: str, value: object, folder: Path) -> object:
+    if name not in _PATHS:
+        return value
+    if isinstance(value, list):
+        return [_relative(name, item, folder) for item in value]
+    return str(folder / value) if isinstance(value, str) and value != "-" else value

@@ -1,0 +1,316 @@
+"""What events mean, the same for every dialect, and the fold of signals into a `Turn`."""
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from golden.errors import TargetError
+from golden.sse import Event, whole
+from golden.transcript import Failure, Finding, Seen, Timing, ToolCall, Turn, Usage
+
+# How many events the log keeps at each end (contract 7).
+_LOG = 1000
+
+
+class Text(NamedTuple):
+    """A delta of the answer."""
+
+    text: str
+
+
+class Message(NamedTuple):
+    """The full answer."""
+
+    text: str
+
+
+class Call(NamedTuple):
+    """A whole tool call; `parsed` is false where `args` is text that is no JSON."""
+
+    name: str
+    args: object
+    id: str = ""
+    parsed: bool = True
+
+
+class Result(NamedTuple):
+    """What a tool gave back: for the call of that id, else the first open one of that name, else the first open one."""
+
+    result: object
+    id: str = ""
+    name: str = ""
+
+
+class Score(NamedTuple):
+    """A groundedness score, valid or not."""
+
+    score: object
+
+
+class Tokens(NamedTuple):
+    """Usage of one model call: figures of several calls are added."""
+
+    input: int | None
+    output: int | None
+
+
+class Error(NamedTuple):
+    """The agent says that it failed."""
+
+    message: str
+
+
+class End(NamedTuple):
+    """The dialect's end marker."""
+
+
+class Odd(NamedTuple):
+    """A finding that the dialect itself makes."""
+
+    kind: str
+    message: str
+
+
+Signal = Text | Message | Call | Result | Score | Tokens | Error | End | Odd
+
+
+class _Open:
+    """A tool call on its way."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.result: object = None
+        self.answered = False
+
+
+class Fold:
+    """Gathers one turn's signals. Nothing that an agent can send makes it raise.
+
+    Args:
+        question: what was asked.
+    """
+
+    def __init__(self, question: str) -> None:
+        self.ended = False
+        self._question = question
+        self._texts: list[str] = []
+        self._messages: list[str] = []
+        self._calls: list[_Open] = []
+        self._open: defaultdict[tuple[str, str], deque[_Open]] = defaultdict(deque)  # by id, by name, and all
+        self._texts_at_call = 0  # how many deltas came before the last call
+        self._messages_at_call = 0
+        self._scores: list[object] = []
+        self._usage: Usage | None = None
+        self._error: Failure | None = None
+        self._odd: dict[str, tuple[str, int]] = {}  # kind → first message, how often
+        self._first_event_s: float | None = None
+        self._first_token_s: float | None = None
+        self._end_s: float | None = None
+        self._first: list[Seen] = []
+        self._last: deque[Seen] = deque(maxlen=_LOG)
+        self._events = 0
+        self._fold: dict[type, Callable[..., None]] = {
+            Message: self._message,
+            Call: self._call,
+            Result: self._result,
+            Score: self._score,
+            Tokens: self._tokens,
+            Error: self._failed,
+            End: self._end,
+            Odd: self._note,
+        }
+
+    @property
+    def characters(self) -> int:
+        """How much of an answer has come, for messages about an answer that did not come whole."""
+        return max(sum(map(len, self._texts)), len(self._messages[-1]) if self._messages else 0)
+
+    @property
+    def events(self) -> int:
+        """How many events have come."""
+        return self._events
+
+    def add(self, event: Event, signals: Iterable[Signal]) -> None:
+        """Takes one event with what it means."""
+        at = event.at
+        if self._first_event_s is None:
+            self._first_event_s = at
+        self._events += 1
+        was_ended = self.ended
+        kinds = ""
+        for signal in signals:
+            kind = type(signal)
+            kinds = f"{kinds}+{kind.__name__}" if kinds else kind.__name__
+            if self.ended:
+                if kind is End:
+                    self._note("end_repeated", "the end was marked more than once")
+                else:
+                    self._after_end(event)
+            elif isinstance(signal, Text):  # by far the most of them
+                self._shown(signal.text, at)
+                self._texts.append(signal.text)
+            else:
+                if isinstance(signal, Message):
+                    self._shown(signal.text, at)
+                elif isinstance(signal, End):
+                    self._end_s = at
+                self._fold[kind](*signal)
+        if was_ended and not kinds:
+            self._after_end(event)
+        if event.data is None:
+            name = event.name[:80]
+            self._note("event_without_data", f"`{name}` has no data: a browser's EventSource does not see it")
+        seen = Seen(at, event.name, kinds.lower())
+        if self._events <= _LOG:
+            self._first.append(seen)
+        else:
+            self._last.append(seen)
+
+    def close(
+        self, at: float, *, proven: bool, pending: bool, invalid_utf8: bool = False, error: TargetError | None = None
+    ) -> Turn:
+        """Returns the turn.
+
+        Args:
+            at: when the reading stopped, in seconds after the request.
+            proven: whether the transport proves that the body ended where it did.
+            pending: whether a block was left without its blank line.
+            invalid_utf8: whether bytes came that are not UTF-8.
+            error: what stopped the reading, if anything did. After the end marker it is no more than a finding.
+        """
+        if invalid_utf8:
+            self._note("not_utf8", "bytes that are not UTF-8 were read as U+FFFD")
+        if self.ended:
+            if pending:
+                self._note("after_end", "a block without its blank line after the end marker")
+            if error is not None:
+                self._note("after_end", f"after the end marker: {error.message}")
+        elif self._error is None:
+            self._error = self._incomplete(proven, pending, error)
+        deltas = self._mended("".join(self._texts))
+        messages = [self._mended(message) for message in self._messages]
+        answer = messages[-1] if messages else deltas
+        calls = tuple(
+            ToolCall(self._mended(item.call.name), _mend(item.call.args), item.call.parsed, _mend(item.result))
+            for item in self._calls
+        )
+        if self._error is None and not answer.strip() and not calls:
+            self._error = Failure("empty", "the stream ended with no answer and no tool call")
+        shown = tuple(dict.fromkeys(text for text in (deltas, *messages) if text))
+        return Turn(
+            question=self._question,
+            answer=answer,
+            final_text=self._final(answer),
+            shown=shown,
+            finish=None if self._error else "finished",
+            tool_calls=calls,
+            scores=tuple(map(_mend, self._scores)),
+            usage=self._usage,
+            timing=Timing(self._first_event_s, self._first_token_s, at if self._end_s is None else self._end_s),
+            events=(*self._first, *self._last),
+            events_total=self._events,
+            findings=tuple(
+                Finding(kind, whole(message) if count == 1 else f"{whole(message)} ({count} times)")
+                for kind, (message, count) in self._odd.items()
+            ),
+            error=self._error,
+        )
+
+    def _incomplete(self, proven: bool, pending: bool, error: TargetError | None) -> Failure | None:
+        came = f"{self._events} events, {self.characters} characters of answer"
+        if error is not None:
+            return Failure(error.kind, str(error))
+        if pending:
+            return Failure("cut", f"the stream was cut inside an event, before its end was marked, after {came}")
+        if not proven:
+            return Failure("cut", f"the connection closed before the end was marked, after {came}")
+        if self._events:
+            self._note("end_not_marked", "the stream ended with no end marker")
+        return None
+
+    def _final(self, answer: str) -> str:
+        if not self._calls:
+            return answer
+        before = whole("".join(self._texts[: self._texts_at_call]))
+        if not self._messages:
+            return whole("".join(self._texts[self._texts_at_call :]))
+        if before and answer.startswith(before):
+            return answer[len(before) :]
+        return answer if len(self._messages) > self._messages_at_call else ""
+
+    def _mended(self, text: str) -> str:
+        mended = whole(text)
+        if mended.count("\ufffd") > text.count("\ufffd"):
+            self._note("surrogates", "half of a surrogate pair stands alone")
+        return mended
+
+    def _shown(self, text: str, at: float) -> None:
+        if self._first_token_s is None and text:
+            self._first_token_s = at
+
+    def _message(self, text: str) -> None:
+        if self._messages:
+            self._note("messages", "more than one full message: the last one counts")
+        self._messages.append(text)
+
+    def _call(self, name: str, args: object, id: str, parsed: bool) -> None:
+        if not name:
+            self._note("tool_without_name", "a tool call without a name")
+        if not parsed:
+            self._note("args_not_json", f"the arguments of `{name[:80]}` are not JSON")
+        if id and ("id", id) in self._open:
+            self._note("call_id_repeated", f"the call id {id[:80]!r} came before")
+        item = _Open(Call(name, args, id, parsed))
+        self._calls.append(item)
+        for key in (("id", id), ("name", name), ("", "")):
+            self._open[key].append(item)
+        self._texts_at_call = len(self._texts)
+        self._messages_at_call = len(self._messages)
+
+    def _result(self, result: object, id: str, name: str) -> None:
+        waiting = self._open.get(("id", id) if id else ("name", name) if name else ("", ""), deque())
+        while waiting and waiting[0].answered:
+            waiting.popleft()
+        if not waiting:
+            self._note("result_without_call", f"a tool result has no call: {(id or name or 'no id, no name')[:80]}")
+            return
+        waiting[0].answered = True
+        waiting[0].result = result
+
+    def _score(self, score: object) -> None:
+        if self._scores:
+            self._note("scores", "more than one groundedness score: the last one counts")
+        self._scores.append(score)
+
+    def _tokens(self, input: int | None, output: int | None) -> None:
+        before = self._usage or Usage(None, None)
+        self._usage = Usage(_sum(before.input, input), _sum(before.output, output))
+
+    def _failed(self, message: str) -> None:
+        if self._error is None:
+            self._error = Failure("stream_error", f"the agent reports an error: {self._mended(message)}")
+
+    def _end(self) -> None:
+        self.ended = True
+
+    def _note(self, kind: str, message: str) -> None:
+        first, count = self._odd.get(kind, (message, 0))
+        self._odd[kind] = (first, count + 1)
+
+    def _after_end(self, event: Event) -> None:
+        self._note("after_end", f"`{event.name[:80] or 'message'}` came after the end marker")
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else one + other
+
+
+def _mend(value: object) -> object:
+    """The same as `whole` for every text inside a JSON value."""
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, list):
+        return [_mend(item) for item in value]
+    if isinstance(value, dict):
+        return {whole(key): _mend(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,268 @@
+"""A running server or a preview, over HTTP."""
+
+import ipaddress
+import socket
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from fnmatch import fnmatchcase
+
+import httpx
+from httpx_sse import aconnect_sse
+
+from golden.auth import Bearer, find_secret, no_secret
+from golden.errors import TargetError, UsageError
+from golden.payload import dump
+from golden.targets import Factory, Spec
+from golden.version import __version__
+from golden.wire import Chunk, Ends, Head, Post, Request
+
+# A step of decompression: a small body that unfolds to gigabytes is met piece by piece.
+_STEP = 64 * 1024
+
+
+class HttpTarget:
+    """Posts each question to one URL and reads the reply as it comes.
+
+    Args:
+        base_url: scheme, host, port and path prefix.
+        post: a turn's question → path and body.
+        headers: sent with each question; they win over golden's own.
+        authorize: gives headers that a question is sent with, asked for anew each time.
+
+    Raises:
+        UsageError: the URL is none, or holds a query, a fragment or a password.
+    """
+
+    kind = "http"
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        post: Callable[[Request], Post],
+        headers: tuple[tuple[str, str], ...] = (),
+        authorize: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
+        self.name = base_url
+        self._url = _parsed(base_url)
+        self._post = post
+        self._headers = headers
+        self._authorize = authorize
+        self._local = is_loopback(self._url.host)
+        self._idle: list[httpx.AsyncClient] = []
+        self._stack = AsyncExitStack()
+        self._tls: ssl.SSLContext | None = None
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Makes one TLS context for all clients, and closes the clients at the end.
+
+        Raises:
+            UsageError: the environment names certificates or proxies that cannot be used.
+        """
+        async with self._stack:
+            try:
+                self._tls = httpx.create_ssl_context()
+                self._idle.append(await self._client())
+            except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
+                raise UsageError(
+                    f"the certificates or proxies of the environment cannot be used: {error}",
+                    hint="they are named by SSL_CERT_FILE, SSL_CERT_DIR, HTTP_PROXY, HTTPS_PROXY and ALL_PROXY",
+                ) from None
+            yield
+        self._idle = []
+
+    async def ask(self, request: Request) -> AsyncIterator[Head | Chunk]:
+        """Posts one question; yields the head, then the body's pieces, decompressed.
+
+        Raises:
+            TargetError: the server cannot be reached, or the body did not come whole.
+        """
+        # A client for each question in flight: one pool that many share costs several times the processor time.
+        client = self._idle.pop() if self._idle else await self._client()
+        post = self._post(request)
+        url = f"{str(self._url).rstrip('/')}/{post.path.lstrip('/')}"
+        headers = httpx.Headers({"user-agent": f"golden/{__version__}", "content-type": "application/json"})
+        # Compressed streams hide when a token came; where a server compresses all the same, it is read.
+        headers["accept-encoding"] = "identity"
+        headers.update(post.headers)
+        headers.update(self._authorize())
+        answered = False
+        try:
+            async with aconnect_sse(
+                client, "POST", url, content=dump(post.body).encode(), headers=headers, auth=self._last_word
+            ) as source:
+                answered = True
+                reply = source.response
+                yield Head(reply.status_code, dict(reply.headers), _ends(reply.headers))
+                unpack = _unpacker(reply.headers.get("content-encoding", ""))
+                async for piece in reply.aiter_raw():
+                    for part in unpack.feed(piece):
+                        yield Chunk(part)
+                unpack.close()
+        except (httpx.TransportError, ssl.SSLError) as error:  # httpx lets a TLS alert after the handshake through
+            raise _broken(error, self._url) if answered else _unreachable(error, self._url) from error
+        finally:
+            client.cookies.clear()  # the next case is another conversation
+            self._idle.append(client)
+
+    def _last_word(self, request: httpx.Request) -> httpx.Request:
+        """Puts the given headers in, over those that httpx-sse and httpx set."""
+        request.headers.update(self._headers)
+        return request
+
+    async def _client(self) -> httpx.AsyncClient:
+        # The engine's clocks say when it took too long: httpx has none for the whole of a turn. Proxies of the
+        # environment never stand between golden and this machine.
+        client = httpx.AsyncClient(verify=self._tls or True, timeout=None, trust_env=not self._local)  # noqa: S113
+        return await self._stack.enter_async_context(client)
+
+
+def _parsed(base_url: str) -> httpx.URL:
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme not in ("http", "https") or not url.host:
+        shown = base_url.partition("?")[0].rpartition("@")[2]  # not a password
+        raise UsageError(f"--base-url {shown!r} is no http or https URL", hint="for example https://app.example.com")
+    if url.userinfo or url.query or url.fragment or "?" in base_url or "#" in base_url:
+        raise UsageError(
+            f"--base-url may not hold a password, a query or a fragment: {url.scheme}://{url.host}…",
+            hint="secrets go into --header 'Name: $VARIABLE', which is never written",
+        )
+    return url
+
+
+def is_loopback(host: str) -> bool:
+    """Tells whether a host is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost" or host.lower().endswith(".localhost")
+
+
+def _ends(headers: httpx.Headers) -> Ends:
+    if "chunked" in headers.get("transfer-encoding", "").lower():
+        return "chunked"
+    return "length" if "content-length" in headers else "close"
+
+
+class _Plain:
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        yield piece
+
+    def close(self) -> None:
+        pass
+
+
+class _Inflate:
+    """gzip and deflate in bounded steps, over members that follow one another."""
+
+    def __init__(self) -> None:
+        self._start = b""
+        self._stream: zlib._Decompress | None = None
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        if self._stream is None:
+            self._start += piece
+            if len(self._start) < 2:  # two bytes tell the format
+                return
+            piece = self._start
+            self._stream = zlib.decompressobj(_wbits(piece))
+        part = b""
+        # A step that is full may hold more back, with all of its input read.
+        while piece or (len(part) == _STEP and not self._stream.eof):
+            if self._stream.eof:
+                self._stream = zlib.decompressobj(_wbits(piece))
+            try:
+                part = self._stream.decompress(piece, _STEP)
+            except zlib.error as error:
+                raise TargetError("cut", f"the compressed body is broken: {error}") from None
+            piece = self._stream.unconsumed_tail or self._stream.unused_data
+            if part:
+                yield part
+
+    def close(self) -> None:
+        if self._start if self._stream is None else not self._stream.eof:
+            raise TargetError("cut", "the compressed body ended before its own end")
+
+
+def _wbits(start: bytes) -> int:
+    """The format that a body's first bytes show: gzip or zlib by their headers, else deflate with no header."""
+    is_zlib = start[0] & 0x0F == zlib.DEFLATED and int.from_bytes(start[:2], "big") % 31 == 0
+    return zlib.MAX_WBITS | 32 if is_zlib or start[:1] == b"\x1f" else -zlib.MAX_WBITS
+
+
+def _unpacker(encoding: str) -> _Plain | _Inflate:
+    name = encoding.strip().lower()
+    if name in ("", "identity"):
+        return _Plain()
+    if name in ("gzip", "x-gzip", "deflate"):
+        return _Inflate()
+    raise TargetError(
+        "not_a_stream",
+        f"the body is encoded as {name!r}, which golden did not ask for and does not read",
+        hint="no compression of event streams: it also holds tokens back",
+    )
+
+
+def _unreachable(error: Exception, url: httpx.URL) -> TargetError:
+    """What kept the question from being answered at all, from the innermost cause: httpx's own text often hides it."""
+    where = f"{url.host}:{url.port or (443 if url.scheme == 'https' else 80)}"
+    cause: BaseException = error
+    while (inner := _inner(cause)) is not None:
+        cause = inner
+    text = str(cause) or type(cause).__name__
+    if not isinstance(error, (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol)):
+        return TargetError("cut", f"no HTTP answer from {where}: {text}")
+    if isinstance(cause, ssl.SSLError):
+        hint = "a certificate of your own: SSL_CERT_FILE names the file of its authority"
+        return TargetError("unreachable", f"no secure connection to {where}: {text}", hint=hint)
+    if isinstance(cause, socket.gaierror):
+        return TargetError("unreachable", f"the name {url.host} was not found: {text}", hint="is --base-url right?")
+    hint = "is the server running, and --base-url right?"
+    return TargetError("unreachable", f"no connection to {where}: {text}", hint=hint)
+
+
+def _inner(error: BaseException) -> BaseException | None:
+    if isinstance(error, BaseExceptionGroup):
+        return error.exceptions[0]
+    return error.__cause__ or error.__context__
+
+
+def _broken(error: Exception, url: httpx.URL) -> TargetError:
+    text = str(error) or type(error).__name__
+    return TargetError("cut", f"the connection to {url.host} broke before the body's end: {text}")
+
+
+def _authorize(spec: Spec, url: httpx.URL) -> Callable[[], Mapping[str, str]]:
+    """How the questions are authorised.
+
+    Raises:
+        UsageError: there is no secret, or the token would go in clear over a network.
+    """
+    if not spec.token:
+        return dict
+    secret = find_secret(spec.environ)
+    if secret is None:
+        raise no_secret()
+    if url.scheme != "https" and not is_loopback(url.host):
+        raise UsageError(
+            f"no token is sent to {url.host} over http: whoever listens could use it",
+            hint="use https, or give --header 'Authorization: …', or --no-auth",
+        )
+    return Bearer(secret, spec.secrets).headers
+
+
+def _target(spec: Spec) -> HttpTarget:
+    url = _parsed(spec.where)
+    host = url.host.lower()
+    if spec.allow_hosts and not any(fnmatchcase(host, pattern.lower()) for pattern in spec.allow_hosts):
+        raise UsageError(f"the host {host} is not allowed", hint=f"--allow-host allows {', '.join(spec.allow_hosts)}")
+    return HttpTarget(spec.where, post=spec.post, headers=spec.headers, authorize=_authorize(spec, url))
+
+
+TARGET: Factory = _target

@@ -1,0 +1,31 @@
+"""Text of others, made safe to show: what would steer a terminal, or hide, is shown as an escape and not obeyed."""
+
+import re
+
+# C0 and C1 controls, line and paragraph separators, bidirectional and zero-width controls, the byte-order mark, lone
+# surrogates, and tags, in which text for machines hides from people. A tab is a space.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": " "}
+
+
+def visible(text: str) -> str:
+    r"""Returns `text` on one line, with every character that cannot be seen as an escape such as `\x1b` or `\u202e`."""
+    return _UNSEEN.sub(_escape, text)
+
+
+def excerpt(text: str, most: int) -> str:
+    """The same, cut to at most `most` characters; what was left out is said."""
+    shown = visible(text)
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+
+
+def _escape(hit: re.Match[str]) -> str:
+    character = hit[0]
+    code = ord(character)
+    if character in _SHORT:
+        return _SHORT[character]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

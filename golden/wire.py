@@ -1,0 +1,72 @@
+"""What crosses between golden and a target: one question out, the head of the reply and its bytes back."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol
+
+# How a body shows that it ended: HTTP's last chunk or full length, an ASGI app's final message, an iterable's end.
+# `close` is no proof: a connection that just closes cannot be told from one that was cut.
+Ends = Literal["chunked", "length", "app", "iterable", "close"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One turn's question, as a case asks it.
+
+    Attributes:
+        question: the text.
+        session_id: the conversation, fresh for each attempt at a case and the same for all its turns.
+        turns: how many turns the case has: where it is one, the session need not be kept.
+        history: the turns before, oldest first, as (question, answer).
+        model: the model asked for, or None.
+        system_prompt: the system prompt asked for, or None.
+    """
+
+    question: str
+    session_id: str
+    turns: int = 1
+    history: tuple[tuple[str, str], ...] = ()
+    model: str | None = None
+    system_prompt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """How a dialect posts a question: a path below the base URL and a JSON body."""
+
+    path: str
+    body: object
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a reply. Header names are in lower case; in-process replies have status 200 and no headers."""
+
+    status: int
+    headers: Mapping[str, str]
+    ends: Ends
+
+
+class Chunk(NamedTuple):
+    """Bytes of a body as they arrived, `at` seconds after the request, or None for: now."""
+
+    data: bytes
+    at: float | None = None
+
+
+class Target(Protocol):
+    """Where answers come from. A user's own target is any object of this shape.
+
+    `open` is entered once a run, before the first question, and left after the last. `ask` yields one `Head`, then
+    the body's `Chunk`s; it ends when the body has ended whole and raises `TargetError` for anything else. It is closed
+    early (`aclose`) when nobody wants the rest.
+    """
+
+    kind: str
+    name: str
+
+    def open(self) -> AbstractAsyncContextManager[object]: ...
+
+    def ask(self, request: Request) -> AsyncIterator[Head | Chunk]: ...
