@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Sequence
 
@@ -10,6 +11,9 @@ import click
 
 from golden.cli import cli
 from golden.errors import GoldenError
+
+# How long threads that are about to end are waited for.
+_GRACE_S = 0.2
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -43,11 +47,15 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _leave(code: int) -> None:
     """Ends the process, also where an agent in it left a thread that blocks for ever.
 
-    The interpreter waits for such threads; nothing of golden's is in them.
+    The interpreter waits for such threads, daemons of an executor among them; nothing of golden's is in them.
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
+    end = time.monotonic() + _GRACE_S
+    others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+    for thread in others:
+        thread.join(max(0.0, end - time.monotonic()))
+    if any(thread.is_alive() for thread in others):
         os._exit(code)
     sys.exit(code)
 

@@ -15,7 +15,7 @@ from typing import IO, cast
 import click
 
 from golden import dialects, loading, reports, targets
-from golden.engine import Job, Observer, Plan, Stop, run_jobs
+from golden.engine import Job, Observer, Plan, run_jobs
 from golden.errors import UsageError, did_you_mean
 from golden.headers import AUTHORISING, header_name, headers
 from golden.output import Output, standard_output
@@ -30,6 +30,7 @@ from golden.suite_file import load_suites
 from golden.suite_schema import suite_schema
 from golden.targets import Factory, Spec
 from golden.visible import visible
+from golden.watch import Stop
 from golden.wire import Post, Request, Target
 
 _SUITE = "golden_questions.json"

@@ -105,9 +105,9 @@ async def _asked_once(
                     reader.feed(piece.data, watch.last - watch.start if piece.at is None else piece.at)
                     if reader.ended:
                         watch.linger()
-    except AskAgain:
-        raise
     except TargetError as caught:
+        if isinstance(caught, AskAgain) and not (reader.ended or refused):
+            raise
         error = caught
     if refused:
         error = refusal.refusal(refused, body[: refusal.BODY], plan.secrets.cover)
@@ -119,9 +119,13 @@ async def _asked_once(
 async def _reply(target: Target, request: Request) -> AsyncGenerator[Head | Chunk, None]:
     """What the target gives; whatever else it raises is its fault, told apart from golden's own."""
     try:
-        async with aclosing(target.ask(request)) as reply:  # type: ignore[type-var]  # an async generator can close
+        reply = target.ask(request)
+        try:
             async for piece in reply:
                 yield piece
+        finally:
+            if isinstance(reply, AsyncGenerator):
+                await reply.aclose()
     except GoldenError as error:
         raise error if isinstance(error, TargetError) else TargetError("agent", str(error)) from error
     except Exception as error:
@@ -184,17 +188,20 @@ async def run_jobs(
     """
     started, clock = datetime.now(UTC), time.monotonic()
     results = {at: score.skipped(job.suite, job.case, job.skip) for at, job in enumerate(jobs) if job.skip is not None}
+    for result in results.values():
+        observe(result)
     waiting = deque(at for at in range(len(jobs)) if at not in results)
     read: dict[str, str] = {}  # the dialects that were told → why
     gate = _Gate(plan.bail)
     if target is not None:
         async with _suite_timeout(plan, stop), _opened(target, stop):
-            async for at, result, reader in _results(jobs, waiting, target, plan, stop, gate):
-                results[at] = result
-                if reader.reason:
-                    read.setdefault(reader.dialect, reader.reason)
-                gate.saw(result)
-                observe(result)
+            async with aclosing(_results(jobs, waiting, target, plan, stop, gate)) as judged:
+                async for at, result, reader in judged:
+                    results[at] = result
+                    if reader.reason:
+                        read.setdefault(reader.dialect, reader.reason)
+                    gate.saw(result)
+                    observe(result)
     for at in waiting:
         job = jobs[at]
         results[at] = score.not_run(job.suite, job.case, stop.reason or gate.shut, plan.secrets)
@@ -224,7 +231,7 @@ def _target(target: Target, plan: Plan, read: dict[str, str]) -> TargetResult:
 
 async def _results(
     jobs: Sequence[Job], waiting: deque[int], target: Target, plan: Plan, stop: Stop, gate: _Gate
-) -> AsyncIterator[tuple[int, CaseResult, Reader]]:
+) -> AsyncGenerator[tuple[int, CaseResult, Reader], None]:
     """Runs the waiting jobs, many at once, and yields each as it is done; takes none while the gate is shut."""
     running: dict[asyncio.Task[tuple[CaseResult, Reader]], int] = {}
     pool = ThreadPoolExecutor(2, "golden-score")
@@ -243,7 +250,8 @@ async def _results(
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        pool.shutdown(wait=False, cancel_futures=True)
+        # A pattern may still be at work where the run was stopped.
+        pool.shutdown(wait=stop.reason is None, cancel_futures=True)
 
 
 @asynccontextmanager

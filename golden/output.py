@@ -34,7 +34,7 @@ class Output:
             if not self._straight:
                 # Through a link to what it points at: replacing the link itself would surprise.
                 self._target = path.resolve()
-                handle, name = tempfile.mkstemp(prefix=f".{self._target.name}.", dir=self._target.parent)
+                handle, name = tempfile.mkstemp(prefix=".golden.", dir=self._target.parent)
                 os.close(handle)
                 self._temporary = Path(name)
         except OSError as error:

@@ -60,8 +60,8 @@ class Target(Protocol):
     """Where answers come from. A user's own target is any object of this shape.
 
     `open` is entered once a run, before the first question, and left after the last. `ask` yields one `Head`, then
-    the body's `Chunk`s; it ends when the body has ended whole and raises `TargetError` for anything else. It is closed
-    early (`aclose`) when nobody wants the rest.
+    the body's `Chunk`s; it ends when the body has ended whole and raises `TargetError` for anything else. An async
+    generator is closed early (`aclose`) when nobody wants the rest.
     """
 
     kind: str

@@ -47,28 +47,23 @@ def _bad(result: CaseResult) -> bool:
 
 
 def _verdict(summary: Summary) -> str:
-    if summary.all_passed:
-        left_out = f", {summary.skipped} skipped" if summary.skipped else ""
-        return f"golden: {summary.passed} of {summary.total} cases passed{left_out}"
-    parts = [
-        f"{count} {word}"
-        for count, word in (
-            (summary.failed, "failed"),
-            (summary.errors, "could not be judged (error)"),
-            (summary.not_run, "not run"),
-        )
-        if count
-    ]
-    return f"golden: of {summary.total} cases {', '.join(parts)}; {summary.passed} passed"
+    counts = (
+        (summary.failed, "failed"),
+        (summary.errors, "could not be judged"),
+        (summary.not_run, "not run"),
+        (summary.passed, "passed"),
+        (summary.skipped, "skipped"),
+    )
+    (first, word), *others = [(count, word) for count, word in counts if count]
+    return f"golden: {first} of {summary.total} cases {word}" + "".join(f", {count} {word}" for count, word in others)
 
 
 def _case(result: CaseResult, view: View) -> Iterator[str]:
     yield f"{_paint(_LABELS[result.status], _COLORS[result.status], view)}  {visible(result.case_id)}"
     yield from _wrapped(f"asked: {visible(result.question)}", "  ")
     if result.error is not None:
-        for line in result.error.message.split("\nhint: "):
-            prefix = f"{result.error.kind}: " if line is result.error.message.split("\nhint: ")[0] else "hint: "
-            yield from _wrapped(prefix + visible(line), "  ")
+        for line in f"{result.error.kind}: {result.error.message}".splitlines():
+            yield from _wrapped(visible(line), "  ")
     for check in result.checks:
         if check.ok is False:
             yield from _wrapped(f"{check.name}: {visible(check.message)}", "  ")
@@ -76,6 +71,8 @@ def _case(result: CaseResult, view: View) -> Iterator[str]:
 
 
 def _evidence(result: CaseResult) -> Iterator[str]:
+    if result.actual_tools:
+        yield from _wrapped(f"called: {visible(', '.join(result.actual_tools))}", "  ")
     for turn in result.turns:
         if turn.answer:
             yield from _wrapped(f"answer: {excerpt(turn.answer, _ANSWER)}", "  ")

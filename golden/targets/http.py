@@ -4,7 +4,7 @@ import ipaddress
 import socket
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from fnmatch import fnmatchcase
 
@@ -74,7 +74,7 @@ class HttpTarget:
             yield
         self._idle = []
 
-    async def ask(self, request: Request) -> AsyncIterator[Head | Chunk]:
+    async def ask(self, request: Request) -> AsyncGenerator[Head | Chunk, None]:
         """Posts one question; yields the head, then the body's pieces, decompressed.
 
         Raises:
