@@ -194,14 +194,14 @@ async def run_jobs(
     read: dict[str, str] = {}  # the dialects that were told → why
     gate = _Gate(plan.bail)
     if target is not None:
-        async with _suite_timeout(plan, stop), _opened(target, stop):
-            async with aclosing(_results(jobs, waiting, target, plan, stop, gate)) as judged:
-                async for at, result, reader in judged:
-                    results[at] = result
-                    if reader.reason:
-                        read.setdefault(reader.dialect, reader.reason)
-                    gate.saw(result)
-                    observe(result)
+        judging = _results(jobs, waiting, target, plan, stop, gate)
+        async with _suite_timeout(plan, stop), _opened(target, stop), aclosing(judging) as judged:
+            async for at, result, reader in judged:
+                results[at] = result
+                if reader.reason:
+                    read.setdefault(reader.dialect, reader.reason)
+                gate.saw(result)
+                observe(result)
     for at in waiting:
         job = jobs[at]
         results[at] = score.not_run(job.suite, job.case, stop.reason or gate.shut, plan.secrets)

@@ -71,7 +71,7 @@ def _case(result: CaseResult, view: View) -> Iterator[str]:
 
 
 def _evidence(result: CaseResult) -> Iterator[str]:
-    if result.actual_tools:
+    if result.actual_tools and result.tool_ok is not False:  # else the check's message names them
         yield from _wrapped(f"called: {visible(', '.join(result.actual_tools))}", "  ")
     for turn in result.turns:
         if turn.answer:
