@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, cast
@@ -232,8 +232,9 @@ def _outputs(options: Settings, stack: ExitStack) -> list[tuple[Report, Output]]
 def _print(result: RunResult, options: Settings, stdout: IO[str]) -> None:
     detail = options.verbose - options.quiet
     name = "json" if options.json_out == "-" else "text"
-    stdout.write(reports.load(name).render(result, View(detail=detail, color=stdout.isatty())))
-    stdout.flush()
+    with suppress(BrokenPipeError):  # the verdict does not hang on who reads it
+        stdout.write(reports.load(name).render(result, View(detail=detail, color=stdout.isatty())))
+        stdout.flush()
 
 
 @contextmanager

@@ -91,6 +91,7 @@ async def _asked_once(
     try:
         async with watch, aclosing(_reply(target, request)) as reply:
             async for piece in reply:
+                watch.last = now()
                 if isinstance(piece, Head):
                     reader.open(piece)
                     if not refusal.answers(piece):
@@ -101,7 +102,6 @@ async def _asked_once(
                     if len(body) >= refusal.BODY:
                         break
                 else:
-                    watch.last = now()
                     reader.feed(piece.data, watch.last - watch.start if piece.at is None else piece.at)
                     if reader.ended:
                         watch.linger()

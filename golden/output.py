@@ -80,12 +80,14 @@ def standard_output() -> Iterator[IO[str]]:
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
+    # What a terminal or a log cannot show is escaped: a report must not fail on a character.
+    encoding = sys.stdout.encoding or "utf-8"
+    stream = open(kept, "w", encoding=encoding, errors="backslashreplace", newline="\n", closefd=False)  # noqa: SIM115
     try:
-        # What a terminal or a log cannot show is escaped: a report must not fail on a character.
-        encoding = sys.stdout.encoding or "utf-8"
-        with open(kept, "w", encoding=encoding, errors="backslashreplace", newline="\n", closefd=False) as stream:
-            yield stream
+        yield stream
     finally:
+        with suppress(BrokenPipeError):  # whoever read has gone
+            stream.close()
         sys.stdout.flush()
         os.dup2(kept, 1)
         os.close(kept)

@@ -1,11 +1,14 @@
 """The results of a run, as they are written and read (contract 7)."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from golden.sse import whole
 
 SCHEMA: Final = "golden.results/1"
 
@@ -253,15 +256,31 @@ def _quantiles(times: list[float]) -> Quantiles:
 
 def write(result: RunResult) -> str:
     """Returns the results as JSON: keys in the contract's order, a case a line, so that two files compare by line."""
-    head = result.model_copy(update={"results": ()}).model_dump_json(by_alias=True)
-    cases = ",\n".join(case.model_dump_json(by_alias=True) for case in result.results)
+    head = _json(result.model_copy(update={"results": ()}))
+    cases = ",\n".join(map(_json, result.results))
     return f"{head.removesuffix(']}')}\n{cases}\n]}}\n"
+
+
+def _json(model: _Model) -> str:
+    try:
+        return model.model_dump_json(by_alias=True)
+    except ValueError:  # half of a surrogate pair: an exception's message, a path or a suite's metadata may hold one
+        return type(model).model_validate(_whole(model.model_dump())).model_dump_json(by_alias=True)
+
+
+def _whole(value: object) -> object:
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    return [_whole(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def read(text: str) -> RunResult:
     """Reads what `write` wrote.
 
     Raises:
-        pydantic.ValidationError: it is no results file of this schema.
+        ValueError: it is no results file of this schema.
     """
-    return RunResult.model_validate_json(text)
+    # Not pydantic's own parser: it stops at 200 levels, and an agent's arguments alone may have as many.
+    return RunResult.model_validate(json.loads(text))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import cast
 
 from golden.checks import Check, families
 from golden.redaction import Secrets
@@ -36,7 +37,7 @@ def score(case: Case, transcript: Transcript, secrets: Secrets) -> list[Check]:
     checks = [check for family in families() for check in family(case, transcript.turns, secrets.cover)]
     if transcript.error is None:
         return checks
-    return [replace(check, ok=None, message=f"undecided: {transcript.error.message}") for check in checks]
+    return [replace(check, ok=None, message=f"undecided: {transcript.error.message}", hits=()) for check in checks]
 
 
 def judge(
@@ -91,18 +92,18 @@ def _result(
         tool_ok=_all_ok(rows, _TOOL_CHECKS),
         forbidden_ok=_all_ok(rows, {"forbidden_phrases"}),
         groundedness_ok=_all_ok(rows, {"groundedness_threshold"}),
-        expected_tools=tuple(case.expected_tools),
+        expected_tools=tuple(map(cover, case.expected_tools)),
         actual_tools=tuple(cover(call.name) for turn in turns for call in turn.tool_calls),
         groundedness=min(grounded, default=None),
         groundedness_threshold=case.groundedness_threshold,
-        forbidden_hits=tuple(hit for check in checks for hit in check.hits),
+        forbidden_hits=tuple(cover(hit) for check in checks for hit in check.hits),
         checks=rows,
         turns=tuple(_turn(turn, secrets) for turn in turns),
         error=error,
         attempts=(AttemptResult(trial=1, try_=1, status=status, error=error, checks=rows),) if ran else (),
-        tags=tuple(case.tags),
-        model=model,
-        metadata=case.metadata,
+        tags=tuple(map(cover, case.tags)),
+        model=model and cover(model),
+        metadata=cast("dict[str, object]", secrets.cover_value(case.metadata)),
     )
 
 

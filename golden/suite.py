@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 from unicodedata import normalize
 
 from pydantic import (
@@ -64,9 +64,7 @@ def _sound_id(value: str) -> str:
 
 def _sound_phrase(value: str) -> str:
     if not fold(value).text:
-        raise _wrong(
-            "nothing is left of the phrase when it is folded", "white space and Markdown marks are not compared"
-        )
+        raise _wrong("nothing is left of the phrase when it is folded", "white space and Markdown do not count")
     return value
 
 
@@ -100,10 +98,14 @@ class Part(BaseModel):
     def _read(cls, data: object) -> object:
         if not isinstance(data, dict):
             return data
+        return cls._settled(cls._fields(data))
+
+    @classmethod
+    def _fields(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         read = spelled(cls, data)
         for key, other in read.twice:
             raise _wrong(f"`{key}` and `{other}` are the same field", "keep one of them")
-        return cls._settled(read.values)
+        return read.values
 
     @classmethod
     def _settled(cls, values: dict[str, Any]) -> dict[str, Any]:
@@ -166,31 +168,31 @@ Phrases: TypeAlias = Annotated[
 class Checks(Part):
     """What may be asked of the answer to one question. An empty list checks nothing."""
 
-    expected_tools: list[_Text] = Field([], description="Each of these tools was called, in any order.")
-    forbidden_tools: list[_Text] = Field([], description="None of these tools was called.")
-    expect_no_tool_call: bool = Field(False, description="No tool was called.")
-    forbidden_phrases: list[Phrase] = Field([], description="None of these appears in anything shown to the person.")
+    expected_tools: list[_Text] = Field(default=[], description="Each of these tools was called, in any order.")
+    forbidden_tools: list[_Text] = Field(default=[], description="None of these tools was called.")
+    expect_no_tool_call: bool = Field(default=False, description="No tool was called.")
+    forbidden_phrases: list[Phrase] = Field(default=[], description="None of these is in anything shown to the person.")
     required_phrases: list[Phrases] = Field(
-        [], description="Each of these appears in the answer; of a list within the list, at least one."
+        default=[], description="Each of these appears in the answer; of a list within the list, at least one."
     )
     groundedness_threshold: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None, description="The stream's groundedness score is present and at least this."
+        default=None, description="The stream's groundedness score is present and at least this."
     )
-    max_tool_calls: _Count | None = Field(None, description="At most so many tool calls.")
-    max_first_token_s: _Seconds | None = Field(None, description="At most so many seconds to the first text shown.")
-    max_total_s: _Seconds | None = Field(None, description="At most so many seconds to the end of the stream.")
-    clean_stream: bool = Field(False, description="The stream itself is sound.")
+    max_tool_calls: _Count | None = Field(default=None, description="At most so many tool calls.")
+    max_first_token_s: _Seconds | None = Field(default=None, description="At most so many seconds to the first text.")
+    max_total_s: _Seconds | None = Field(default=None, description="At most so many seconds to the end of the stream.")
+    clean_stream: bool = Field(default=False, description="The stream itself is sound.")
 
 
 class Defaults(Checks):
     """What the cases of a suite may have in common: all but what tells one from another."""
 
-    timeout_s: _Seconds | None = Field(None, description="Seconds for one turn, from the request to the stream's end.")
-    model: _Text | None = Field(None, description="The model asked for.")
-    system_prompt: str | None = Field(None, description="The system prompt asked for.")
-    tags: list[_Text] = Field([], description="Names to select cases by.")
-    metadata: dict[str, JsonValue] = Field({}, description="Anything else; it is kept in the results.")
-    skip: _Text | None = Field(None, description="Why the case is not run.")
+    timeout_s: _Seconds | None = Field(default=None, description="Seconds for one turn, to the end of its stream.")
+    model: _Text | None = Field(default=None, description="The model asked for.")
+    system_prompt: str | None = Field(default=None, description="The system prompt asked for.")
+    tags: list[_Text] = Field(default=[], description="Names to select cases by.")
+    metadata: dict[str, JsonValue] = Field(default={}, description="Anything else; it is kept in the results.")
+    skip: _Text | None = Field(default=None, description="Why the case is not run.")
 
     synonyms: ClassVar[dict[str, str]] = {"timeoutMs": "timeout_s"}
 
@@ -238,9 +240,7 @@ class Case(Defaults):
         AfterValidator(_sound_id),
         WithJsonSchema({"type": "string", "pattern": rf"^(?!\.){_IN_ID}{{1,120}}(?<![. ])$"}),
     ] = Field(
-        default_factory=lambda data: derived_id(data.get("question", "")),
-        validate_default=True,
-        description="Unique in the run without regard to case; made from the question where it is left out.",
+        default="", description="Unique in the run without regard to case; made from the question where it is left out."
     )
 
     synonyms: ClassVar[dict[str, str]] = {**Defaults.synonyms, "prompt": "question"}
@@ -251,6 +251,11 @@ class Case(Defaults):
     def line(self) -> int | None:
         """Where the case begins in its file, where that is known."""
         return self._line
+
+    @classmethod
+    def _settled(cls, values: dict[str, Any]) -> dict[str, Any]:
+        question = values.get("question")
+        return {"id": derived_id(question), **values} if isinstance(question, str) else values
 
     @model_validator(mode="after")
     def _asks(self) -> Self:
@@ -263,18 +268,18 @@ class Case(Defaults):
 
 def _given(part: Defaults | dict[str, Any]) -> dict[str, Any]:
     """The fields that a case or the defaults were given."""
-    return spelled(Case, part).values if isinstance(part, dict) else part.model_dump(exclude_unset=True)
+    return Case._fields(part) if isinstance(part, dict) else part.model_dump(exclude_unset=True)
 
 
 class Header(Part):
     """What a suite says beside its cases."""
 
-    version: Literal[1] = Field(1, description="The version of this format.")
-    description: str | None = Field(None, description="What the suite is for.")
-    model: _Text | None = Field(None, description="The model asked for, where neither a case nor `--model` names one.")
-    system_prompt: str | None = Field(None, description="The system prompt asked for, where a case has none.")
+    version: int = Field(default=1, ge=1, le=1, description="The version of this format.")
+    description: str | None = Field(default=None, description="What the suite is for.")
+    model: _Text | None = Field(default=None, description="The model, where neither a case nor `--model` names one.")
+    system_prompt: str | None = Field(default=None, description="The system prompt asked for, where a case has none.")
     requires_env: list[_Text] = Field(
-        [], description="Variables of the environment; where one is unset or empty the suite is skipped."
+        default=[], description="Variables of the environment; where one is unset or empty the suite is skipped."
     )
 
 
@@ -285,7 +290,7 @@ class Suite(Header):
     """
 
     defaults: Annotated[Defaults | None, AfterValidator(lambda _: None)] = Field(
-        None, description="What each case has where it says nothing else.", exclude=True
+        default=None, description="What each case has where it says nothing else.", exclude=True
     )
     cases: list[Case] = Field(min_length=1, description="The cases.")
 
@@ -328,9 +333,8 @@ class Suite(Header):
         seen: dict[str, int] = {}
         for index, case in enumerate(self.cases):
             if (first := seen.setdefault(unique_id(case.id), index)) != index:
-                raise _wrong(
-                    f"cases[{index}] has the id of cases[{first}], {case.id!r}", "give one of them another `id`"
-                )
+                problem = f"cases[{index}] has the id of cases[{first}], {case.id!r}"
+                raise _wrong(problem, "give one of them another `id`")
         return self
 
 

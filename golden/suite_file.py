@@ -45,7 +45,6 @@ _EXPECTED = {
     "int_type": "a whole number",
     "less_than_equal": "at most {le:g}",
     "list_type": "a list",
-    "literal_error": "{expected}",
     "model_type": "an object",
     "string_pattern_mismatch": "text that is not blank",
     "string_too_long": "at most {max_length} characters",
@@ -55,8 +54,7 @@ _EXPECTED = {
     "union_tag_invalid": 'a phrase or {{"regex": "..."}}',
 }
 
-# `_flaws` has said these; and an id that waits for a sound question is no fault.
-_TOLD = {"finite_number", "string_unicode", "default_factory_not_called"}
+_TOLD = {"finite_number", "string_unicode"}  # by `_flaws`
 
 _Path = tuple[str | int, ...]
 _Part = TypeVar("_Part", bound=Part)
@@ -168,9 +166,9 @@ def _parsed(path: str, data: bytes) -> tuple[dict[str, Any], list[tuple[_Path, s
         place = f"{path}:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
         raise _fault(place, f"not UTF-8: {error.reason}", "save the file as UTF-8") from None
     except json.JSONDecodeError as error:
-        raise _fault(
-            f"{path}:{error.lineno}:{error.colno}", f"no JSON: {error.msg[0].lower()}{error.msg[1:]}"
-        ) from None
+        problem = f"no JSON: {error.msg[0].lower()}{error.msg[1:]}"
+        remedy = "JSON has double quotes only, no comments, and no comma after the last item"
+        raise _fault(f"{path}:{error.lineno}:{error.colno}", problem, remedy) from None
     except RecursionError:
         raise _fault(path, _TOO_DEEP) from None
     except ValueError:
@@ -297,7 +295,7 @@ class _File:
     def _place(self, path: _Path) -> str:
         """Names a place: `file: cases[3] "case-id": field[0]`."""
         parts = [self._path]
-        if len(path) > 1 and path[0] in ("cases", "prompts"):
+        if len(path) > 1 and path[0] in ("cases", "prompts") and isinstance(path[1], int):
             parts.append(f"{path[0]}[{path[1]}]{self._label(path)}")
             path = path[2:]
         elif len(path) > 1 and path[0] == "defaults":

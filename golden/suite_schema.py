@@ -15,6 +15,7 @@ def suite_schema() -> dict[str, object]:
     _spell_out(Suite, schema)
     for model in (Case, Defaults):
         _spell_out(model, schema["$defs"][model.__name__])
+    del schema["$defs"]["Case"]["properties"]["id"]["default"]  # it is made from the question
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
@@ -28,7 +29,7 @@ def _spell_out(model: type[Part], schema: dict[str, Any]) -> None:
         if name in required:
             rules.append({"oneOf": [{"required": [key]} for key in keys]})
         else:
-            rules += [{"not": {"required": pair}} for pair in combinations(keys, 2)]
+            rules += [{"not": {"required": [*pair]}} for pair in combinations(keys, 2)]
     if "timeoutMs" in properties:
         properties["timeoutMs"] = {**properties["timeoutMs"], "description": "The same in milliseconds."}
     schema["allOf"] = rules

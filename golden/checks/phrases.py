@@ -56,7 +56,12 @@ def _first(phrase: Phrase, texts: Sequence[Folded]) -> tuple[str, Spot] | None:
 
 
 def _find(phrase: Phrase, text: Folded) -> Spot | None:
-    return search(phrase.regex, text.original) if isinstance(phrase, Pattern) else find(phrase, text)
+    if not isinstance(phrase, Pattern):
+        return find(phrase, text)
+    try:
+        return search(phrase.regex, text.original)
+    except PatternTimeout as timeout:
+        raise PatternTimeout(f"{_name(phrase)}: {timeout}") from None
 
 
 def _context(text: str, spot: Spot, cover: Cover) -> str:

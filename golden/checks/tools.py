@@ -8,8 +8,8 @@ from golden.transcript import Turn
 
 
 def _check(expect: Checks, turns: Sequence[Turn], cover: Cover) -> Iterable[Check]:
-    called = [cover(call.name or "(no name)") for turn in turns for call in turn.tool_calls]
-    came = f"called: {', '.join(called)}" if called else "no tool was called"
+    called = [call.name for turn in turns for call in turn.tool_calls]
+    came = f"called: {', '.join(name or '(no name)' for name in called)}" if called else "no tool was called"
     if expect.expected_tools:
         missing = [name for name in expect.expected_tools if name not in called]
         message = f"expected a call of {', '.join(missing)}; {came}" if missing else came

@@ -1,6 +1,6 @@
 """The report for people, on a terminal or in a CI log: the verdict first, then what does not hold and why."""
 
-import textwrap
+import re
 from collections.abc import Iterator
 
 from golden.reports import Report, View
@@ -9,6 +9,15 @@ from golden.visible import excerpt, visible
 
 _WIDTH = 80
 _ANSWER = 300  # characters of an answer that a failure quotes
+
+# What takes two columns (UAX #11: wide and full-width, emoji among them), by whole blocks.
+_WIDE = (
+    "\u1100-\u115f\u231a-\u23f3\u25fd-\u27bf\u2b1b-\u2b55\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f"
+    "\uff01-\uff60\uffe0-\uffe6\U00016fe0-\U0001b2ff\U0001d300-\U0001d37f\U0001f000-\U0001faff\U00020000-\U0003fffd"
+)
+# What a line may be broken between; a word longer than a line is several.
+_PIECE = re.compile(rf" +|[{_WIDE}]|[^ {_WIDE}]{{1,{_WIDTH - 4}}}")
+_IS_WIDE = re.compile(f"[{_WIDE}]")
 
 _COLORS = {"passed": "32", "failed": "31", "error": "35", "skipped": "33", "not_run": "33"}
 _LABELS = {"passed": "passed", "failed": "FAILED", "error": "ERROR", "skipped": "skipped", "not_run": "not run"}
@@ -19,11 +28,12 @@ def _render(run: RunResult, view: View) -> str:
 
 
 def _lines(run: RunResult, view: View) -> Iterator[str]:
-    yield _paint(_verdict(run.summary), "32" if run.all_passed else "31", view)
+    for line in _wrapped(_verdict(run.summary), ""):
+        yield _paint(line, "32" if run.all_passed else "31", view)
     if run.run.target is not None:
         target = run.run.target
-        reason = f" ({visible(target.reason)})" if target.reason not in ("", "named") else ""
-        yield from _wrapped(f"{target.kind} {visible(target.name)}, dialect {target.dialect}{reason}", "")
+        reason = f" ({target.reason})" if target.reason not in ("", "named") else ""
+        yield from _wrapped(visible(f"{target.kind} {target.name}, dialect {target.dialect}{reason}"), "")
     yield ""
     ordered = sorted(run.results, key=lambda result: ("failed", "error").index(result.status) if _bad(result) else 9)
     for result in ordered:
@@ -32,9 +42,9 @@ def _lines(run: RunResult, view: View) -> Iterator[str]:
             yield ""
     rest = [result for result in run.results if not _bad(result)]
     if view.detail >= 0:
-        width = min(40, max((len(visible(result.case_id)) for result in rest), default=0))
+        width = min(40, max((_columns(visible(result.case_id)) for result in rest), default=0))
         for result in rest:
-            yield _line(result, width, view)
+            yield from _line(result, width, view)
             if view.detail > 0:
                 yield from _turns(result)
         if rest:
@@ -54,45 +64,47 @@ def _verdict(summary: Summary) -> str:
         (summary.passed, "passed"),
         (summary.skipped, "skipped"),
     )
+    if not summary.total:
+        return "golden: no cases"
     (first, word), *others = [(count, word) for count, word in counts if count]
     return f"golden: {first} of {summary.total} cases {word}" + "".join(f", {count} {word}" for count, word in others)
 
 
 def _case(result: CaseResult, view: View) -> Iterator[str]:
-    yield f"{_paint(_LABELS[result.status], _COLORS[result.status], view)}  {visible(result.case_id)}"
+    yield from _labelled(result, f"  {visible(result.case_id)}", view)
     yield from _wrapped(f"asked: {visible(result.question)}", "  ")
     if result.error is not None:
-        for line in f"{result.error.kind}: {result.error.message}".splitlines():
+        message, *hint = f"{result.error.kind}: {result.error.message}".rsplit("\nhint: ", 1)
+        for line in (message, *(f"hint: {text}" for text in hint)):
             yield from _wrapped(visible(line), "  ")
     for check in result.checks:
         if check.ok is False:
-            yield from _wrapped(f"{check.name}: {visible(check.message)}", "  ")
+            yield from _wrapped(visible(f"{check.name}: {check.message}"), "  ")
     yield from _turns(result) if view.detail > 0 else _evidence(result)
 
 
 def _evidence(result: CaseResult) -> Iterator[str]:
     if result.actual_tools and result.tool_ok is not False:  # else the check's message names them
-        yield from _wrapped(f"called: {visible(', '.join(result.actual_tools))}", "  ")
+        yield from _wrapped(f"called: {visible(', '.join(map(_tool, result.actual_tools)))}", "  ")
     for turn in result.turns:
-        if turn.answer:
-            yield from _wrapped(f"answer: {excerpt(turn.answer, _ANSWER)}", "  ")
+        if turn.answer or turn.error is None:
+            yield from _wrapped(f"answer: {excerpt(turn.answer, _ANSWER) or '(empty)'}", "  ")
         if turn.findings:
             yield from _wrapped("stream: " + "; ".join(visible(finding.message) for finding in turn.findings), "  ")
 
 
 def _turns(result: CaseResult) -> Iterator[str]:
     for turn in result.turns:
-        yield from _wrapped(f"answer: {visible(turn.answer)}", "  ")
+        yield from _wrapped(f"answer: {visible(turn.answer) or '(empty)'}", "  ")
         for call in turn.tool_calls:
-            yield from _wrapped(f"called {visible(call.name)}({visible(repr(call.args))})", "  ")
+            yield from _wrapped(f"called {visible(_tool(call.name))}({visible(repr(call.args))})", "  ")
         for finding in turn.findings:
             yield from _wrapped(f"stream: {visible(finding.message)}", "  ")
         for at, name, signal in turn.events:
-            yield f"  {at:9.3f} s  {visible(name) or '(unnamed)'}  {signal or '-'}"
+            yield f"  {at:9.3f} s  {excerpt(name, 40) or '(unnamed)'}  {excerpt(signal, 24) or '-'}"
 
 
-def _line(result: CaseResult, width: int, view: View) -> str:
-    label = _paint(f"{_LABELS[result.status]:8}", _COLORS[result.status], view)
+def _line(result: CaseResult, width: int, view: View) -> Iterator[str]:
     if result.status == "passed":
         took = sum(turn.timing.total_s for turn in result.turns)
         detail = f"{took:.2f} s"
@@ -100,7 +112,20 @@ def _line(result: CaseResult, width: int, view: View) -> str:
             detail += f", grounded {result.groundedness:.2f}"
     else:
         detail = result.error.message if result.error else ""
-    return f"{label} {excerpt(result.case_id, 40):{width}}  {excerpt(detail, _WIDTH)}".rstrip()
+    case_id = excerpt(result.case_id, 40)
+    gap = " " * (9 - len(_LABELS[result.status]))
+    return _labelled(result, f"{gap}{case_id}{' ' * (width - _columns(case_id))}  {visible(detail)}", view)
+
+
+def _labelled(result: CaseResult, text: str, view: View) -> Iterator[str]:
+    label = _LABELS[result.status]
+    first, *others = _wrapped(f"{label}{text}", "")
+    yield _paint(label, _COLORS[result.status], view) + first.removeprefix(label)
+    yield from others
+
+
+def _tool(name: str) -> str:
+    return name or "(no name)"
 
 
 def _figures(run: RunResult) -> str:
@@ -121,10 +146,22 @@ def _count(number: int | None) -> str:
     return "?" if number is None else f"{number:,}"
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(
-        text, _WIDTH, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False
-    ) or [indent]
+def _wrapped(text: str, indent: str) -> Iterator[str]:
+    line, used = indent, len(indent)
+    for piece in _PIECE.findall(text):
+        columns = _columns(piece)
+        if used + columns > _WIDTH:
+            yield line.rstrip()
+            line, used = f"{indent}  ", len(indent) + 2
+            if piece[0] == " ":
+                continue
+        line += piece
+        used += columns
+    yield line.rstrip()
+
+
+def _columns(text: str) -> int:
+    return len(text) + len(_IS_WIDE.findall(text))
 
 
 def _paint(text: str, code: str, view: View) -> str:

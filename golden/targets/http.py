@@ -211,18 +211,19 @@ def _unpacker(encoding: str) -> _Plain | _Inflate:
 
 def _unreachable(error: Exception, url: httpx.URL) -> TargetError:
     """What kept the question from being answered at all, from the innermost cause: httpx's own text often hides it."""
-    where = f"{url.host}:{url.port or (443 if url.scheme == 'https' else 80)}"
+    where = url.netloc.decode()
     cause: BaseException = error
     while (inner := _inner(cause)) is not None:
         cause = inner
     text = str(cause) or type(cause).__name__
-    if not isinstance(error, (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol)):
+    if not isinstance(error, (httpx.ConnectError, httpx.ProxyError)):
         return TargetError("cut", f"no HTTP answer from {where}: {text}")
     if isinstance(cause, ssl.SSLError):
         hint = "a certificate of your own: SSL_CERT_FILE names the file of its authority"
         return TargetError("unreachable", f"no secure connection to {where}: {text}", hint=hint)
     if isinstance(cause, socket.gaierror):
-        return TargetError("unreachable", f"the name {url.host} was not found: {text}", hint="is --base-url right?")
+        hint = "is --base-url right, and HTTP_PROXY or HTTPS_PROXY where one is set?"
+        return TargetError("unreachable", f"the name {url.host} was not found: {text}", hint=hint)
     hint = "is the server running, and --base-url right?"
     return TargetError("unreachable", f"no connection to {where}: {text}", hint=hint)
 
@@ -235,7 +236,7 @@ def _inner(error: BaseException) -> BaseException | None:
 
 def _broken(error: Exception, url: httpx.URL) -> TargetError:
     text = str(error) or type(error).__name__
-    return TargetError("cut", f"the connection to {url.host} broke before the body's end: {text}")
+    return TargetError("cut", f"the connection to {url.netloc.decode()} broke before the body's end: {text}")
 
 
 def _authorize(spec: Spec, url: httpx.URL) -> Callable[[], Mapping[str, str]]:
