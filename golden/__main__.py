@@ -33,10 +33,6 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("stopped before anything was judged", err=True)
         return 130
-    except BrokenPipeError:
-        # Whoever read the report has gone: nothing is left to say, and nobody to say it to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
     except Exception:
         traceback.print_exc()
         click.echo("this is a fault of golden: please report it, with what stands above", err=True)

@@ -23,7 +23,7 @@ from golden.payload import dump
 from golden.reader import Bounds
 from golden.redaction import VARIABLES, Secrets
 from golden.reports import Report, View
-from golden.result import GitResult, RunResult
+from golden.result import CaseResult, GitResult, RunResult
 from golden.settings import Settings, chosen_target, settings
 from golden.suite import Suite, unmet
 from golden.suite_file import load_suites
@@ -31,7 +31,7 @@ from golden.suite_schema import suite_schema
 from golden.targets import Factory, Spec
 from golden.visible import visible
 from golden.watch import Stop
-from golden.wire import Post, Request, Target
+from golden.wire import Post, Request, Target, address
 
 _SUITE = "golden_questions.json"
 
@@ -138,7 +138,7 @@ def _preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
             yield f"  call {where}"
             continue
         sent = post(_request(job, options))
-        yield f"  POST {where.rstrip('/') + sent.path if kind == 'base_url' else f'{sent.path} of {where}'}"
+        yield f"  POST {address(where, sent.path) if kind == 'base_url' else f'{sent.path} of {where}'}"
         for header in options.header:
             yield f"  {visible(header) if '$' in header else header_name(header) + ': …'}"
         yield f"  {dump(sent.body)}"
@@ -246,7 +246,12 @@ def _progress(total: int, options: Settings) -> Iterator[Observer]:
         with click.progressbar(length=total, label="golden", file=sys.stderr) as bar:
             yield lambda result: bar.update(1)
     else:
-        yield lambda result: click.echo(f"{result.status} {visible(result.case_id)}", err=True)
+
+        def tell(result: CaseResult) -> None:
+            with suppress(BrokenPipeError):
+                click.echo(f"{result.status} {visible(result.case_id)}", err=True)
+
+        yield tell
 
 
 def _complete(

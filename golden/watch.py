@@ -89,6 +89,6 @@ class Watch:
             self._timer = None if due is None else self._loop.call_at(due, self._look)
 
     def _fire(self, why: str) -> None:
-        if not self._scope.expired():
+        if self._scope.when() is None:  # the first bound that is met stands
             self.fired = why
             self._scope.reschedule(self._loop.time())

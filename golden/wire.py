@@ -40,6 +40,11 @@ class Post:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+def address(base_url: str, path: str) -> str:
+    """Returns where a path is below a base URL, whose own path is kept."""
+    return f"{base_url.rstrip('/')}/{path.lstrip('/')}"
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """The head of a reply. Header names are in lower case; in-process replies have status 200 and no headers."""

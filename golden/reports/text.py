@@ -101,7 +101,8 @@ def _turns(result: CaseResult) -> Iterator[str]:
         for finding in turn.findings:
             yield from _wrapped(f"stream: {visible(finding.message)}", "  ")
         for at, name, signal in turn.events:
-            yield f"  {at:9.3f} s  {excerpt(name, 40) or '(unnamed)'}  {excerpt(signal, 24) or '-'}"
+            seen = f"{excerpt(name, 40) or '(unnamed)'}  {excerpt(signal, 20) or '-'}"
+            yield from _wrapped(f"{at:9.3f} s  {seen}", "  ")
 
 
 def _line(result: CaseResult, width: int, view: View) -> Iterator[str]:

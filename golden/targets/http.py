@@ -5,7 +5,7 @@ import socket
 import ssl
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from fnmatch import fnmatchcase
 
 import httpx
@@ -16,7 +16,7 @@ from golden.errors import TargetError, UsageError
 from golden.payload import dump
 from golden.targets import Factory, Spec
 from golden.version import __version__
-from golden.wire import Chunk, Ends, Head, Post, Request
+from golden.wire import Chunk, Ends, Head, Post, Request, address
 
 # A step of decompression: a small body that unfolds to gigabytes is met piece by piece.
 _STEP = 64 * 1024
@@ -52,6 +52,7 @@ class HttpTarget:
         self._authorize = authorize
         self._local = is_loopback(self._url.host)
         self._idle: list[httpx.AsyncClient] = []
+        self._kept: set[httpx.AsyncClient] = set()  # those whose connection the server may keep open
         self._stack = AsyncExitStack()
         self._tls: ssl.SSLContext | None = None
 
@@ -83,30 +84,50 @@ class HttpTarget:
         # A client for each question in flight: one pool that many share costs several times the processor time.
         client = self._idle.pop() if self._idle else await self._client()
         post = self._post(request)
-        url = f"{str(self._url).rstrip('/')}/{post.path.lstrip('/')}"
         headers = httpx.Headers({"user-agent": f"golden/{__version__}", "content-type": "application/json"})
         # Compressed streams hide when a token came; where a server compresses all the same, it is read.
         headers["accept-encoding"] = "identity"
         headers.update(post.headers)
         headers.update(self._authorize())
-        answered = False
         try:
-            async with aconnect_sse(
-                client, "POST", url, content=dump(post.body).encode(), headers=headers, auth=self._last_word
-            ) as source:
-                answered = True
-                reply = source.response
-                yield Head(reply.status_code, dict(reply.headers), _ends(reply.headers))
-                unpack = _unpacker(reply.headers.get("content-encoding", ""))
-                async for piece in reply.aiter_raw():
-                    for part in unpack.feed(piece):
-                        yield Chunk(part)
-                unpack.close()
-        except (httpx.TransportError, ssl.SSLError) as error:  # httpx lets a TLS alert after the handshake through
-            raise _broken(error, self._url) if answered else _unreachable(error, self._url) from error
+            sent = self._sent(client, address(str(self._url), post.path), dump(post.body).encode(), headers)
+            async with aclosing(sent) as pieces:
+                async for piece in pieces:
+                    yield piece
         finally:
             client.cookies.clear()  # the next case is another conversation
             self._idle.append(client)
+
+    async def _sent(
+        self, client: httpx.AsyncClient, url: str, content: bytes, headers: httpx.Headers
+    ) -> AsyncGenerator[Head | Chunk, None]:
+        # A server may close a connection that it kept, just as the next question is on its way. Like a browser, golden
+        # then asks once more on a fresh one; a server that fails at the question itself fails there again.
+        may_be_stale = client in self._kept
+        self._kept.discard(client)
+        while True:
+            answered = False
+            try:
+                async with aconnect_sse(
+                    client, "POST", url, content=content, headers=headers, auth=self._last_word
+                ) as source:
+                    answered = True
+                    reply = source.response
+                    yield Head(reply.status_code, dict(reply.headers), _ends(reply.headers))
+                    unpack = _unpacker(reply.headers.get("content-encoding", ""))
+                    async for piece in reply.aiter_raw():
+                        for part in unpack.feed(piece):
+                            yield Chunk(part)
+                    unpack.close()
+                if "close" not in reply.headers.get("connection", "").lower():
+                    self._kept.add(client)
+                return
+            except (httpx.TransportError, ssl.SSLError) as error:  # httpx lets a TLS alert after the handshake through
+                if answered:
+                    raise _broken(error, self._url) from error
+                if not may_be_stale or isinstance(error, httpx.ConnectError):
+                    raise _unreachable(error, self._url) from error
+                may_be_stale = False
 
     def _last_word(self, request: httpx.Request) -> httpx.Request:
         """Puts the given headers in, over those that httpx-sse and httpx set."""

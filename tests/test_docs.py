@@ -1,0 +1,376 @@
+"""Every fenced block of README.md and docs/*.md is run, as a reader would run it.
+
+A document is followed from its first block to its last, in a folder of its own that begins as a clone does: with
+`pyproject.toml`, `golden_questions.json` and `.venv`. A block behind a line that ends in "`FILE`:" is that file, and a
+later command must use it. What is done with any other is told by its language:
+
+- `console`: each line behind `$ ` is run by bash. What it prints, progress left out, must be what stands below it:
+  there `...` stands for anything, and a time in seconds for any other. Port 8400 is a free one. A command that ends in
+  `&` is a server: the reader goes on when it has printed what stands below it, and `kill %1` stops it. What makes the
+  environment and what runs the tests is left to `.ci/run`, which is compared with the README below.
+- `python`: a script, with an `assert` in it. `json`: a suite, or fields of a case. `toml`: a configuration. `sse`: a
+  stream, whole and sound.
+- `text`: a drawing; there is nothing to run.
+"""
+
+import ast
+import difflib
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+import click
+import pytest
+from click.testing import CliRunner
+from pydantic import BaseModel
+
+from golden.checks.stream import UNSOUND
+from golden.cli import cli
+from golden.demo.__main__ import main as demo
+from golden.demo.switches import SWITCHES
+from golden.reader import Bounds, Reader
+from golden.result import CaseResult, RunInfo, Status, Summary, TurnResult
+from golden.settings import settings
+from golden.suite import Case, Checks, Suite
+from golden.suite_file import load_suite
+from golden.wire import Head
+from tests.test_house import FILES, FLOORS
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
+
+_BLOCK = re.compile(r"(?:`(?P<file>[\w.-]+)`:\n\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(r"(?P<command>(?:[^\n]*\\\n)*[^\n]*)\n?(?P<output>.*)", re.DOTALL)
+
+_HELP = re.compile(r"^\$ (?P<program>.*) --help\n(?:(?!\$ |```).*\n)*", re.MULTILINE)
+
+PROGRAMS: dict[str, click.Command] = {"golden": cli, "python -m golden.demo": demo}
+
+# What `.ci/run` does in its own way, and which is not done again while it runs.
+_SET_UP = re.compile(r"(python3 -m venv|\.venv/bin/pip install|\.venv/bin/pytest)\b[^&]*(&& )?")
+_SHORT = {"--quiet": "-q", "--constraint": "-c", "--editable": "-e"}
+
+_PROGRESS = re.compile(r"^(passed|failed|error|skipped|not_run) \S+\n", re.MULTILINE)
+_TIME = re.compile(r"\b\d+\.\d+ s\b")
+
+# Longer than any step takes: whatever has not ended by then hangs.
+_PATIENCE_S = 60
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, its text, and the file that it is, "" for none."""
+
+    kind: str
+    text: str
+    file: str
+
+
+def blocks(page: str) -> list[Block]:
+    return [Block(hit["kind"], hit["text"], hit["file"] or "") for hit in _BLOCK.finditer(page)]
+
+
+def commands(text: str) -> Iterator[tuple[str, str]]:
+    """Each command of a console block, and what stands below it."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        hit = _COMMAND.match(part)
+        assert hit
+        yield hit["command"], hit["output"]
+
+
+class Newcomer:
+    """Whoever follows one document: a folder, a shell's variables and last exit code, and the servers that run."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = free_port()
+        self._variables = ""
+        self._code = 0
+        self._servers: list[subprocess.Popen[str]] = []
+        self.unused: set[str] = set()
+        (folder / ".venv").symlink_to(sys.prefix)
+        for name in ("pyproject.toml", "golden_questions.json"):
+            (folder / name).write_bytes((ROOT / name).read_bytes())
+        self._environ = {
+            "PATH": os.pathsep.join((sysconfig.get_path("scripts"), os.environ["PATH"])),
+            "HOME": str(folder),
+            "LC_ALL": "C.UTF-8",
+            "COLUMNS": "80",
+            **{name: value for name, value in os.environ.items() if name.startswith("COV")},
+        }
+
+    def follow(self, block: Block) -> None:
+        if block.file:
+            (self._folder / block.file).write_text(block.text, encoding="utf-8")
+        if block.file and block.kind != "toml":  # every later run reads a configuration
+            self.unused.add(block.file)
+        else:
+            KINDS[block.kind](self, block.text)
+
+    def console(self, text: str) -> None:
+        for command, expected in commands(text):
+            self.unused -= {file for file in self.unused if re.search(rf"\b{Path(file).stem}\b", command)}
+            if to_run := _SET_UP.sub("", command).replace("8400", str(self._port)):
+                self._step(to_run, expected)
+
+    def _step(self, command: str, expected: str) -> None:
+        if command == "kill %1":
+            self.close()
+        elif command.startswith(("export ", "unset ")):
+            self._variables += f"{command}\n"
+        else:
+            self._run(command, expected)
+
+    def _run(self, command: str, expected: str) -> None:
+        serves = command.endswith("&")
+        process = subprocess.Popen(
+            ["bash", "-c", f"{self._variables}(exit {self._code})\n{command.removesuffix('&')}"],  # noqa: S607
+            cwd=self._folder,
+            env=self._environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+        if serves:
+            self._servers.append(process)
+        printed = ""
+        with killed_when_it_hangs(process):
+            for line in process.stdout or ():
+                printed += line.replace(str(self._port), "8400")
+                if serves and matches(expected, printed):
+                    break
+            if not serves:
+                process.communicate()
+                self._code = process.returncode
+        compare(command, expected, printed)
+
+    def close(self) -> None:
+        """Stops the servers."""
+        for process in self._servers:
+            os.killpg(process.pid, signal.SIGTERM)
+            with killed_when_it_hangs(process):
+                process.communicate()
+        self._servers = []
+
+    def python(self, text: str) -> None:
+        assert "assert " in text, "a script asserts what it shows"
+        done = subprocess.run(
+            [sys.executable, "-"], input=text, cwd=self._folder, env=self._environ, text=True, capture_output=True
+        )
+        assert done.returncode == 0, done.stderr
+
+    def json(self, text: str) -> None:
+        value = json.loads(text)
+        if "cases" in value:
+            file = self._folder / "suite.json"
+            file.write_text(text, encoding="utf-8")
+            load_suite(file)
+        else:
+            Case.model_validate({"question": "Is all well?", **value})
+
+    def toml(self, text: str) -> None:
+        file = self._folder / "configuration.toml"
+        file.write_text(text, encoding="utf-8")
+        settings({}, file)
+
+    def sse(self, text: str) -> None:
+        reader = Reader("", "native", Bounds())
+        reader.open(Head(200, {}, "chunked"))
+        reader.feed(f"{text}\n".encode(), 0.1)
+        turn = reader.close(0.1)
+        assert (turn.error, turn.findings) == (None, ())
+
+    def drawing(self, text: str) -> None:
+        pass
+
+
+@contextmanager
+def killed_when_it_hangs(process: subprocess.Popen[str]) -> Iterator[None]:
+    impatience = threading.Timer(_PATIENCE_S, os.killpg, (process.pid, signal.SIGKILL))
+    impatience.start()
+    try:
+        yield
+    finally:
+        impatience.cancel()
+
+
+KINDS: dict[str, Callable[[Newcomer, str], None]] = {
+    "console": Newcomer.console,
+    "json": Newcomer.json,
+    "python": Newcomer.python,
+    "sse": Newcomer.sse,
+    "text": Newcomer.drawing,
+    "toml": Newcomer.toml,
+}
+
+
+def free_port() -> int:
+    """A port that is free, and below those that the system gives to whoever asks for any."""
+    for port in range(20_000 + os.getpid() % 10_000, 32_000):
+        with closing(socket.socket()) as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
+
+
+def settled(text: str) -> str:
+    """A text without what differs from run to run and machine to machine."""
+    lines = _TIME.sub("0.00 s", _PROGRESS.sub("", text)).splitlines()
+    return "\n".join(line.rstrip() for line in lines).strip("\n")
+
+
+def matches(expected: str, printed: str) -> bool:
+    pattern = re.escape(settled(expected)).replace(re.escape("..."), ".*?")
+    return re.fullmatch(pattern, settled(printed), re.DOTALL) is not None
+
+
+def compare(command: str, expected: str, printed: str) -> None:
+    if not matches(expected, printed):
+        differences = difflib.ndiff(settled(expected).splitlines(), settled(printed).splitlines())
+        pytest.fail("\n".join((f"$ {command}", *differences)), pytrace=False)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_block_of_a_document_does_what_it_says(name: str, tmp_path: Path) -> None:
+    with closing(Newcomer(tmp_path)) as newcomer:
+        for block in blocks(DOCUMENTS[name].read_text(encoding="utf-8")):
+            newcomer.follow(block)
+        assert newcomer.unused == set(), "a later command uses each file"
+
+
+def test_no_block_is_overlooked_and_each_kind_is_met() -> None:
+    kinds = set()
+    for path in DOCUMENTS.values():
+        page = path.read_text(encoding="utf-8")
+        found = blocks(page)
+        assert 2 * len(found) == len(re.findall(r"^\s*(?:```|~~~)", page, re.MULTILINE)), path
+        kinds |= {block.kind for block in found}
+        for kind, text, _ in found:
+            assert kind != "console" or text.startswith("$ "), text
+            assert kind != "text" or path.name == "ARCHITECTURE.md", text
+    assert kinds == KINDS.keys()
+
+
+def with_help(page: str) -> str:
+    """The page with what each `--help` in it prints today."""
+    return _HELP.sub(lambda hit: f"$ {hit['program']} --help\n{help_of(hit['program'])}", page)
+
+
+def help_of(program: str) -> str:
+    name = next(name for name in PROGRAMS if program.startswith(name))
+    arguments = [*program.removeprefix(name).split(), "--help"]
+    return CliRunner().invoke(PROGRAMS[name], arguments, prog_name=name, terminal_width=78).output
+
+
+def test_the_page_of_commands_shows_the_help_of_each() -> None:
+    page = DOCUMENTS["docs/command.md"].read_text(encoding="utf-8")
+    assert page == with_help(page), "`python -m tests.test_docs` puts the help of today in"
+    for program in (*PROGRAMS, *(f"golden {name}" for name in cli.commands)):
+        assert f"$ {program} --help\n" in page
+
+
+def test_ci_does_what_the_readme_says() -> None:
+    done = [
+        " ".join(_SHORT.get(word, word) for word in shlex.split(line, comments=True))
+        for line in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+    ]
+    page = DOCUMENTS["README.md"].read_text(encoding="utf-8")
+    said = [command for block in blocks(page) for command, _ in commands(block.text) if _SET_UP.match(command)]
+    assert len(said) == 2
+    for step in " && ".join(said).split(" && "):
+        words = " ".join(shlex.split(step))
+        assert any(line.startswith(words) for line in done), f"`.ci/run` has no `{words}`"
+
+
+def test_every_link_leads_somewhere() -> None:
+    for path in [*DOCUMENTS.values(), *ROOT.glob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:)([^)]*)\)", path.read_text(encoding="utf-8")):
+            file, _, heading = target.partition("#")
+            page = (path.parent / file if file else path).resolve()
+            assert page.is_file(), f"{path.name}: {target}"
+            heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+            assert not heading or heading in {head.lower().replace(" ", "-") for head in heads}, (
+                f"{path.name}: {target}"
+            )
+
+
+def table(document: str, head: str) -> dict[str, str]:
+    """The rows below each table head `head`: each name in a row's first column, and its second column."""
+    page = DOCUMENTS[document].read_text(encoding="utf-8")
+    rows: dict[str, str] = {}
+    for found in re.findall(rf"^\| {re.escape(head)} \|.*\n\|[ |-]+\n((?:\|.*\n)+)", page, re.MULTILINE):
+        for row in found.splitlines():
+            names, second = row.split(" | ")[:2]
+            rows |= {name: second.strip(" |") for name in re.findall(r"`([^`]+)`", names)}
+    return rows
+
+
+def names_of(*models: type[BaseModel]) -> set[str]:
+    return {field.alias or name for model in models for name, field in model.model_fields.items()}
+
+
+def first_arguments(*functions: str) -> set[str]:
+    """Every text that golden's own code gives as the first argument to one of these."""
+    calls = [
+        node for path in FILES for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)
+    ]
+    return {
+        call.args[0].value
+        for call in calls
+        if (getattr(call.func, "id", "") or getattr(call.func, "attr", "")) in functions
+        and call.args
+        and isinstance(call.args[0], ast.Constant)
+        and isinstance(call.args[0].value, str)
+    }
+
+
+def test_the_page_of_suites_has_every_field() -> None:
+    assert table("docs/suites.md", "field").keys() == names_of(Suite, Case)
+
+
+def test_the_page_of_verdicts_has_every_check_kind_and_finding() -> None:
+    assert table("docs/verdicts.md", "check").keys() == names_of(Checks)
+    assert table("docs/verdicts.md", "status").keys() == set(get_args(Status))
+    assert table("docs/verdicts.md", "kind").keys() == first_arguments("TargetError", "Failure")
+    findings = table("docs/verdicts.md", "finding")
+    assert findings.keys() == first_arguments("_note", "Odd")
+    assert {name for name, breaks in findings.items() if breaks == "yes"} == UNSOUND
+
+
+def test_the_page_of_verdicts_has_every_key_of_a_results_file() -> None:
+    models: dict[str, type[BaseModel]] = {
+        "`run`": RunInfo,
+        "`summary`": Summary,
+        "each of `results`": CaseResult,
+        "each of `turns`": TurnResult,
+    }
+    for head, model in models.items():
+        assert table("docs/verdicts.md", f"of {head}").keys() == names_of(model), head
+
+
+def test_the_page_of_commands_has_every_switch_of_the_demo() -> None:
+    assert table("docs/command.md", "switch").keys() == SWITCHES.keys()
+
+
+def test_the_map_of_the_house_has_every_module_on_its_floor() -> None:
+    page = DOCUMENTS["docs/ARCHITECTURE.md"].read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d) \| (.*) \|$", page, re.MULTILINE)
+    assert {name: int(floor) for floor, row in rows for name in re.findall(r"`(\w+)/?`", row)} == FLOORS
+
+
+if __name__ == "__main__":
+    page = DOCUMENTS["docs/command.md"]
+    page.write_text(with_help(page.read_text(encoding="utf-8")), encoding="utf-8")
