@@ -1,16 +1,18 @@
 """The program `golden`: runs a command, shows what went wrong, and leaves with its exit code."""
 
+import atexit
 import os
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
 from golden.cli import cli
-from golden.errors import GoldenError
+from golden.errors import GoldenError, Stopped
 
 # How long threads that are about to end are waited for.
 _GRACE_S = 0.2
@@ -18,6 +20,7 @@ _GRACE_S = 0.2
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command and leaves with its exit code (contract 2); it does not return."""
+    _ensure_streams()
     _leave(_run(arguments))
 
 
@@ -30,9 +33,9 @@ def _run(arguments: Sequence[str] | None) -> int:
     except GoldenError as error:
         click.echo(f"error: {error}", err=True)
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("stopped before anything was judged", err=True)
-        return 130
+    except (KeyboardInterrupt, click.Abort) as error:
+        click.echo("stopped", err=True)
+        return error.exit_code if isinstance(error, Stopped) else 130
     except Exception:
         traceback.print_exc()
         click.echo("this is a fault of golden: please report it, with what stands above", err=True)
@@ -40,18 +43,34 @@ def _run(arguments: Sequence[str] | None) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _ensure_streams() -> None:
+    """Gives the standard streams that the process was started without a place to go: nowhere."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115  # to the very end
+
+
 def _leave(code: int) -> None:
     """Ends the process, also where an agent in it left a thread that blocks for ever.
 
-    The interpreter waits for such threads, daemons of an executor among them; nothing of golden's is in them.
+    The interpreter waits for threads that are no daemons, and for those of executors; nothing of golden's is in them.
     """
-    sys.stdout.flush()
-    sys.stderr.flush()
     end = time.monotonic() + _GRACE_S
     others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
     for thread in others:
         thread.join(max(0.0, end - time.monotonic()))
-    if any(thread.is_alive() for thread in others):
+    left_behind = any(thread.is_alive() for thread in others)
+    if left_behind:
+        atexit._run_exitfuncs()  # the agent's own: they would be passed over
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    if left_behind:
         os._exit(code)
     sys.exit(code)
 

@@ -19,8 +19,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from golden.blame import place, raised_at, told
-from golden.channel import Channel, resolve
-from golden.errors import TargetError, UsageError
+from golden.channel import AGENT_THREADS, Channel, resolve
+from golden.errors import AskAgain, TargetError, UsageError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -51,17 +51,6 @@ class AgentWarning(UserWarning):
     """Something is wrong with the agent that changes no verdict."""
 
 
-class AskAgain(TargetError):
-    """Another case blocked the event loop that this one ran in: this one is to be asked again, its clocks set anew."""
-
-    def __init__(self, where: str) -> None:
-        super().__init__(
-            "agent",
-            "another case blocked the event loop that the agent runs in",
-            hint=f"it stood {where or 'still'}: await there, or use a thread (`asyncio.to_thread`)",
-        )
-
-
 async def in_thread(work: Callable[[Channel[T]], None], *, grace: float) -> AsyncGenerator[T, None]:
     """Runs `work` in a daemon thread of its own, in the caller's context, and yields what it puts into the channel.
 
@@ -82,7 +71,7 @@ async def in_thread(work: Callable[[Channel[T]], None], *, grace: float) -> Asyn
             channel.end()
         resolve(done)
 
-    threading.Thread(target=copy_context().run, args=(run,), name="golden-agent", daemon=True).start()
+    threading.Thread(target=copy_context().run, args=(run,), name=AGENT_THREADS, daemon=True).start()
     try:
         while pieces := await channel.take():
             for piece in pieces:
@@ -153,7 +142,7 @@ class _LoopThread:
         self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         self._loop = self._runner.get_loop()
         self._loop.set_task_factory(self._new_task)
-        self._thread = threading.Thread(target=self._run, name="golden-agent-loop", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"{AGENT_THREADS}-loop", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:

@@ -8,6 +8,9 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+AGENT_THREADS = "golden-agent"
+"""How the names of the threads begin that agents run in."""
+
 # What waits to be read is bounded by its size; each piece counts for more than its bytes, so that empty ones end too.
 _BOUND = 64 * 1024
 _PIECE = 64

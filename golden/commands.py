@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,9 +14,10 @@ from typing import IO, cast
 import click
 
 from golden import dialects, loading, reports, targets
-from golden.engine import Job, Observer, Plan, run_jobs
+from golden.engine import Job, Observer, Plan, question, run_jobs
 from golden.errors import UsageError, did_you_mean
-from golden.headers import AUTHORISING, header_name, headers
+from golden.headers import AUTHORISING, header_name, headers, without_secrets
+from golden.interrupts import Interrupts
 from golden.output import Output, standard_output
 from golden.payload import dump
 from golden.reader import Bounds
@@ -44,9 +44,10 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
     options = _settings(suites, given, config)
     jobs = _selected(_suites(options), options.case, options.tag, options.match)
     if options.dry_run:
-        click.echo("\n".join(_preview(jobs, options)))
+        _say("\n".join(_preview(jobs, options)))
         return 0
     with ExitStack() as stack:
+        interrupts = stack.enter_context(Interrupts())
         # In this order: an output that cannot be written is found before the agent's code is loaded.
         outputs = _outputs(options, stack)
         stdout = stack.enter_context(standard_output())
@@ -55,29 +56,35 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
             secrets.add(os.environ.get(name, "").strip())
         target = _target(options, secrets) if any(job.skip is None for job in jobs) else None
         observe = stack.enter_context(_progress(len(jobs), options))
+        unwritten: list[str] = []
 
         def finish(result: RunResult) -> None:
-            # Standard output first: a disk that is full by now must not keep the verdict back.
-            _print(result, options, stdout)
+            # Standard output first, and each of them whatever becomes of the others.
+            unwritten.extend(_print(result, options, stdout))
             for report, output in outputs:
-                output.write(report.render(result, View()))
+                try:
+                    output.write(report.render(result, View()))
+                except UsageError as error:
+                    unwritten.append(error.message)
 
-        result, signalled = _complete(jobs, target, _plan(options, secrets), observe, finish)
-    return 128 + signalled if signalled else result.exit_code
+        result = _complete(jobs, target, _plan(options, secrets), observe, finish, interrupts)
+    for problem in unwritten:
+        click.echo(f"error: {problem}", err=True)
+    return 128 + interrupts.caught if interrupts.caught else result.exit_code or (2 if unwritten else 0)
 
 
 def check(suites: Sequence[str], config: Path | None) -> int:
     """`golden check`: validates suites and returns the exit code."""
     options = _settings(suites, {}, config)
     for suite in _suites(options):
-        click.echo(f"{suite.path}: {len(suite.cases)} cases")
+        _say(f"{suite.path}: {len(suite.cases)} cases")
     return 0
 
 
 def schema(kind: str) -> int:
     """`golden schema`: prints a JSON Schema."""
     shown = suite_schema() if kind == "suite" else RunResult.model_json_schema(by_alias=True)
-    click.echo(json.dumps(shown, indent=2))
+    _say(json.dumps(shown, indent=2))
     return 0
 
 
@@ -125,28 +132,29 @@ def _selected(suites: Sequence[Suite], ids: Sequence[str], tags: Sequence[str], 
 
 
 def _preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
-    """What a run would send, secrets left out: needs neither the target nor a secret."""
-    kind, where = chosen_target(options)
+    """What a run would send, secrets left out: needs neither the agent nor a secret."""
+    asked = [job for job in jobs if job.skip is None]
+    kind, where = chosen_target(options) if asked else ("", "")
     post = _post(options)
+    if kind == "base_url":
+        loading.load(targets, "http", "HttpTarget")(where, post=post)  # refuses what a run would refuse
     for job in jobs:
-        yield f"{visible(job.case.id)}: " + (
-            f"skipped: {visible(job.skip)}" if job.skip else visible(job.case.question)
-        )
         if job.skip is not None:
+            yield f"{visible(job.case.id)}: skipped: {visible(job.skip)}"
             continue
+        yield f"{visible(job.case.id)}: {visible(job.case.question)}"
         if kind == "agent":
             yield f"  call {where}"
             continue
-        sent = post(_request(job, options))
+        sent = post(question(job, Plan(model=options.model)))
         yield f"  POST {address(where, sent.path) if kind == 'base_url' else f'{sent.path} of {where}'}"
-        for header in options.header:
-            yield f"  {visible(header) if '$' in header else header_name(header) + ': …'}"
+        yield from (f"  {without_secrets(header)}" for header in options.header)
         yield f"  {dump(sent.body)}"
 
 
-def _request(job: Job, options: Settings) -> Request:
-    model = job.case.model or options.model or job.suite.model
-    return Request(job.case.question, "", model=model, system_prompt=job.case.system_prompt or job.suite.system_prompt)
+def _say(text: str) -> None:
+    with suppress(BrokenPipeError):  # whoever read it has read enough
+        click.echo(text)
 
 
 def _post(options: Settings) -> Callable[[Request], Post]:
@@ -196,13 +204,12 @@ def _git() -> GitResult | None:
         done = subprocess.run(
             ["git", "rev-parse", "HEAD", "--abbrev-ref", "HEAD"],  # noqa: S607  # the user's own git
             capture_output=True,
-            text=True,
             timeout=5,
             check=True,
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    sha, branch = done.stdout.split()
+    sha, branch = done.stdout.decode(errors="replace").split()
     return GitResult(sha=sha, branch=None if branch == "HEAD" else branch)
 
 
@@ -229,12 +236,18 @@ def _outputs(options: Settings, stack: ExitStack) -> list[tuple[Report, Output]]
     return list(outputs.values())
 
 
-def _print(result: RunResult, options: Settings, stdout: IO[str]) -> None:
+def _print(result: RunResult, options: Settings, stdout: IO[str]) -> list[str]:
+    """Writes the report that standard output holds; returns what kept it from being written."""
     detail = options.verbose - options.quiet
     name = "json" if options.json_out == "-" else "text"
-    with suppress(BrokenPipeError):  # the verdict does not hang on who reads it
+    try:
         stdout.write(reports.load(name).render(result, View(detail=detail, color=stdout.isatty())))
         stdout.flush()
+    except BrokenPipeError:
+        pass  # the verdict does not hang on who reads it
+    except OSError as error:
+        return [f"cannot write standard output: {error.strerror}"]
+    return []
 
 
 @contextmanager
@@ -255,27 +268,19 @@ def _progress(total: int, options: Settings) -> Iterator[Observer]:
 
 
 def _complete(
-    jobs: Sequence[Job], target: Target | None, plan: Plan, observe: Observer, finish: Callable[[RunResult], None]
-) -> tuple[RunResult, int]:
-    """Runs the jobs and calls `finish` with the result; returns it and the signal that stopped the run, 0 for none."""
-    loop = asyncio.new_event_loop()
-    stop = Stop()
-    caught: list[int] = []
-
-    def handler(number: int, frame: object) -> None:
-        # A second signal of the kind is not waited for.
-        signal.signal(number, before[number])
-        caught.append(number)
-        loop.call_soon_threadsafe(stop, f"stopped by {signal.Signals(number).name}")
-
-    before = {int(number): signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        # Not `asyncio.run`: it waits for threads that look up names or are stuck, and the reports would wait with it.
-        with closing(loop):
+    jobs: Sequence[Job],
+    target: Target | None,
+    plan: Plan,
+    observe: Observer,
+    finish: Callable[[RunResult], None],
+    interrupts: Interrupts,
+) -> RunResult:
+    """Runs the jobs and calls `finish` with the result, before anything that may keep the process from ending."""
+    # Not `asyncio.run`: it waits for threads that look up names or are stuck, and the reports would wait with it.
+    with closing(asyncio.new_event_loop()) as loop:
+        stop = Stop()
+        with interrupts.ending(lambda reason: loop.call_soon_threadsafe(stop, reason)):
             result = loop.run_until_complete(run_jobs(jobs, target, plan, stop, observe))
             finish(result)
-            loop.run_until_complete(loop.shutdown_asyncgens())
-    finally:
-        for number, handling in before.items():
-            signal.signal(number, handling)
-    return result, caught[0] if caught else 0
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    return result

@@ -1,6 +1,7 @@
 """The run: cases asked of a target, many at once, each within its time, all of them accounted for in order."""
 
 import asyncio
+import logging
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
@@ -8,11 +9,12 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from uuid import uuid4
 
 from golden import refusal, score
-from golden.agent_loop import AskAgain
-from golden.errors import GoldenError, TargetError
+from golden.blame import told
+from golden.errors import AskAgain, GoldenError, TargetError
 from golden.reader import Bounds, Reader
 from golden.redaction import Secrets
 from golden.result import CaseResult, GitResult, RunInfo, RunResult, SuiteResult, TargetResult, summarise
@@ -25,6 +27,8 @@ from golden.wire import Chunk, Head, Request, Target
 # So many cases in a row that could not connect or were refused, before any answer, and no further case starts.
 _HOPELESS = 5
 _HOPELESS_KINDS = frozenset({"unreachable", "refused"})
+
+_LOG = logging.getLogger("golden")
 
 # How long a target may take to close once the run was stopped.
 _CLOSE_S = 0.5
@@ -68,25 +72,38 @@ class Job:
     skip: str | None = None
 
 
-async def ask(target: Target, request: Request, plan: Plan, timeout_s: float, stop: Stop) -> tuple[Turn, Reader]:
+def question(job: Job, plan: Plan) -> Request:
+    """Returns a job's question: a case's own model and system prompt win over the run's, and that over the suite's."""
+    suite, case = job.suite, job.case
+    return Request(
+        case.question,
+        uuid4().hex,
+        model=case.model or plan.model or suite.model,
+        system_prompt=case.system_prompt or suite.system_prompt,
+    )
+
+
+async def ask(target: Target, request: Request, plan: Plan, case: Case, stop: Stop) -> tuple[Turn, Reader]:
     """Asks one question and reads what comes: Request → Head, Chunks → Turn. The reader tells which dialect it was."""
+    again = ""
     while True:
+        reader = Reader(request.question, plan.dialect, plan.bounds)
+        if again:
+            reader.note("asked_again", again)
         try:
-            return await _asked_once(target, request, plan, timeout_s, stop)
-        except AskAgain as again:
+            return await _asked_once(target, request, plan, case, stop, reader), reader
+        except AskAgain as blocked:
             if stop.reason is not None:
-                reader = Reader(request.question, plan.dialect, plan.bounds)
-                return reader.close(0.0, again), reader
+                return reader.close(0.0, blocked), reader
+            again = f"the question was asked twice: {blocked.message}"
 
 
-async def _asked_once(
-    target: Target, request: Request, plan: Plan, timeout_s: float, stop: Stop
-) -> tuple[Turn, Reader]:
-    reader = Reader(request.question, plan.dialect, plan.bounds)
+async def _asked_once(target: Target, request: Request, plan: Plan, case: Case, stop: Stop, reader: Reader) -> Turn:
     error: TargetError | None = None
     refused: Head | None = None
     body = b""
-    watch = Watch(stop, timeout_s, plan.idle_timeout_s)
+    named = "--timeout" if case.timeout_s is None else "the case's timeout_s"
+    watch = Watch(stop, case.timeout_s or plan.timeout_s, plan.idle_timeout_s, named)
     now = asyncio.get_running_loop().time
     try:
         async with watch, aclosing(_reply(target, request)) as reply:
@@ -113,7 +130,7 @@ async def _asked_once(
         error = refusal.refusal(refused, body[: refusal.BODY], plan.secrets.cover)
     elif watch.fired and not reader.ended:
         error = TargetError("timeout", f"{watch.fired}, after {reader.came}")
-    return reader.close(now() - watch.start, error), reader
+    return reader.close(now() - watch.start, error)
 
 
 async def _reply(target: Target, request: Request) -> AsyncGenerator[Head | Chunk, None]:
@@ -129,23 +146,22 @@ async def _reply(target: Target, request: Request) -> AsyncGenerator[Head | Chun
     except GoldenError as error:
         raise error if isinstance(error, TargetError) else TargetError("agent", str(error)) from error
     except Exception as error:
-        raise TargetError("agent", f"the target raised {type(error).__name__}: {error}") from error
+        raise TargetError("agent", f"the target raised {told(error)}") from error
 
 
 async def run_case(job: Job, target: Target, plan: Plan, stop: Stop, pool: Executor) -> tuple[CaseResult, Reader]:
     """Runs one case to its verdict: ask, score, judge."""
     suite, case = job.suite, job.case
-    model = case.model or plan.model or suite.model
-    request = Request(case.question, uuid4().hex, model=model, system_prompt=case.system_prompt or suite.system_prompt)
-    turn, reader = await ask(target, request, plan, case.timeout_s or plan.timeout_s, stop)
-    transcript = Transcript((turn,))
-    checks = None
+    request = question(job, plan)
+    turn, reader = await ask(target, request, plan, case, stop)
+    judged = None
     async with Watch(stop):
-        # In a thread: a slow pattern must not stop the run's clocks.
-        checks = await asyncio.get_running_loop().run_in_executor(pool, score.score, case, transcript, plan.secrets)
-    if checks is None:
-        return score.not_run(suite, case, stop.reason or "", plan.secrets, (turn,), model), reader
-    return score.judge(suite, case, model, transcript, checks, plan.secrets), reader
+        # In a thread: a slow pattern, or a long answer with secrets to look for, must not stop the run's clocks.
+        judge = partial(score.judge, suite, case, request.model, Transcript((turn,)), plan.secrets)
+        judged = await asyncio.get_running_loop().run_in_executor(pool, judge)
+    if judged is None:
+        judged = score.not_run(suite, case, request.model, stop.reason or "", plan.secrets, (turn,))
+    return judged, reader
 
 
 class _Gate:
@@ -187,7 +203,11 @@ async def run_jobs(
         observe: told each result as it comes.
     """
     started, clock = datetime.now(UTC), time.monotonic()
-    results = {at: score.skipped(job.suite, job.case, job.skip) for at, job in enumerate(jobs) if job.skip is not None}
+    results = {
+        at: score.skipped(job.suite, job.case, job.skip, plan.secrets)
+        for at, job in enumerate(jobs)
+        if job.skip is not None
+    }
     for result in results.values():
         observe(result)
     waiting = deque(at for at in range(len(jobs)) if at not in results)
@@ -204,7 +224,8 @@ async def run_jobs(
                 observe(result)
     for at in waiting:
         job = jobs[at]
-        results[at] = score.not_run(job.suite, job.case, stop.reason or gate.shut, plan.secrets)
+        model = question(job, plan).model
+        results[at] = score.not_run(job.suite, job.case, model, stop.reason or gate.shut, plan.secrets)
         observe(results[at])
     ordered = tuple(results[at] for at in range(len(jobs)))
     suites = {id(job.suite): SuiteResult(path=job.suite.path, sha256=job.suite.sha256) for job in jobs}
@@ -277,5 +298,8 @@ async def _opened(target: Target, stop: Stop) -> AsyncIterator[None]:
         yield
     finally:
         closing = Watch(stop) if stop.reason is None else Watch(Stop(), _CLOSE_S)
-        async with closing:
-            await stack.aclose()
+        try:
+            async with closing:
+                await stack.aclose()
+        except Exception as error:  # whatever a target of the user's raises: the results stand
+            _LOG.warning("the target did not close well: %s", told(error))

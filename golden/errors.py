@@ -66,6 +66,23 @@ class TargetError(GoldenError):
         self.kind = kind
 
 
+class AskAgain(TargetError):
+    """Another case blocked the event loop that this one ran in: this one is to be asked again, its clocks set anew."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(
+            "agent",
+            "another case blocked the event loop that the agent runs in",
+            hint=f"it stood {where or 'still'}: await there, or use a thread (`asyncio.to_thread`)",
+        )
+
+
+class Stopped(KeyboardInterrupt):
+    """SIGTERM, where there is nothing yet to report: it unwinds like SIGINT, so that what was begun is cleaned up."""
+
+    exit_code = 143
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Returns a hint that names the nearest known name, "" where none is near."""
     near = get_close_matches(name, known, 1)

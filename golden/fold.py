@@ -7,9 +7,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import category, decomposition, normalize
 
-# `2*3` and `2 * 3` keep their star. A star that begins a line is a list's bullet, whatever the line before ends in.
-_STARS = re.compile(r"(\d\*++(?=\d)|\d[^\S\n\r]++\*++(?=\s++\d))|\*++")
-_FACTOR = re.compile(r"\*\s*+\d")
+# A run of `*` between digits stays: `2*3` is no mark.
+_STARS = re.compile(r"(\d\*++(?=\d))|\*++")
 
 # A run of `_` with no letter or digit before it, or none after it.
 _UNDERSCORES = re.compile(r"(?<!\w)_++|(?<!_)_++(?![^\W_])")
@@ -73,7 +72,7 @@ def _fold(text: str) -> str:
         if category(char) == "Cf" or char in _SELECTORS:
             text = text.replace(char, "")
     if "*" in text:
-        text = _STARS.sub(r"\1", text) if _FACTOR.search(text) else text.replace("*", "")
+        text = _STARS.sub(r"\1", text)
     if "_" in text:
         text = _UNDERSCORES.sub(_kept_behind_mark if odd else "", text)
 

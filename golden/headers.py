@@ -11,6 +11,7 @@ AUTHORISING = frozenset({"authorization", "api-key", "cookie", "x-api-key"})
 
 _SENSITIVE = re.compile(r"auth|cookie|key|pass|secret|session|token", re.IGNORECASE)
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_NAMED = re.compile(r"([A-Za-z]+ )?\$([A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})")
 _VARIABLE = re.compile(r"\$(\$|[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})?")
 
 
@@ -24,6 +25,13 @@ def header_name(header: str) -> str:
     if not colon or not _NAME.fullmatch(name.strip()):
         raise UsageError("--header takes 'Name: value'", hint="for example --header 'Authorization: Bearer $TOKEN'")
     return name.strip().lower()
+
+
+def without_secrets(header: str) -> str:
+    """Returns a `Name: value` option to show: of the value no more than a scheme and the variable that it names."""
+    header_name(header)
+    name, _, value = map(str.strip, header.partition(":"))
+    return f"{name}: {value if _NAMED.fullmatch(value) else '…'}"
 
 
 def headers(given: Iterable[str], environ: Mapping[str, str], secrets: Secrets) -> tuple[tuple[str, str], ...]:

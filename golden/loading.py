@@ -5,7 +5,9 @@ import pkgutil
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+from golden.blame import told
 from golden.errors import UsageError, did_you_mean
 
 
@@ -31,7 +33,7 @@ def load_object(name: str, *, option: str) -> object:
         if isinstance(error, KeyboardInterrupt):
             raise
         raise UsageError(
-            f"{option}: importing {module_name!r} failed: {type(error).__name__}: {error}",
+            f"{option}: importing {module_name!r} failed: {told(error)}",
             hint=f"the current folder, {folder}, is last on the path; is the agent's package installed here?",
         ) from error
     for attribute in attributes.split("."):
@@ -48,7 +50,7 @@ def names(rib: ModuleType) -> list[str]:
     return sorted(member.name for member in pkgutil.iter_modules(rib.__path__))
 
 
-def load(rib: ModuleType, name: str, constant: str) -> object:
+def load(rib: ModuleType, name: str, constant: str) -> Any:
     """Imports one member of a rib and returns its one constant.
 
     Raises:
@@ -58,5 +60,4 @@ def load(rib: ModuleType, name: str, constant: str) -> object:
     if name not in known:
         kind = rib.__name__.rpartition(".")[2].removesuffix("s")
         raise UsageError(f"no {kind} is called {name!r}", hint=f"known: {', '.join(known)}")
-    member: object = getattr(importlib.import_module(f"{rib.__name__}.{name}"), constant)
-    return member
+    return getattr(importlib.import_module(f"{rib.__name__}.{name}"), constant)

@@ -3,12 +3,18 @@
 import os
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
+from golden.channel import AGENT_THREADS
 from golden.errors import UsageError
+
+# Read before any agent runs: to read it is to set it, for the whole process.
+_UMASK = os.umask(0)
+os.umask(_UMASK)
 
 
 class Output:
@@ -27,11 +33,13 @@ class Output:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._temporary: Path | None = None
+        self._device: IO[str] | None = None
         try:
             if path.is_dir():
                 raise IsADirectoryError(21, "it is a folder")
-            self._straight = path.exists() and not path.is_file()
-            if not self._straight:
+            if path.exists() and not path.is_file():
+                self._device = path.open("w", encoding="utf-8")
+            else:
                 # Through a link to what it points at: replacing the link itself would surprise.
                 self._target = path.resolve()
                 handle, name = tempfile.mkstemp(prefix=".golden.", dir=self._target.parent)
@@ -47,35 +55,38 @@ class Output:
             UsageError: the disk is full, or the place is gone.
         """
         try:
-            if self._temporary is None:
-                self.path.write_text(text, encoding="utf-8")
+            if self._device is not None:
+                with self._device as device:
+                    device.write(text)
                 return
-            self._temporary.write_text(text, encoding="utf-8", newline="\n")
-            self._temporary.chmod(self._mode())
-            self._temporary.replace(self._target)
+            temporary = cast("Path", self._temporary)
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+            temporary.chmod(self._mode())
+            temporary.replace(self._target)
             self._temporary = None
         except OSError as error:
             raise UsageError(f"cannot write {self.path}: {error.strerror}") from None
 
     def close(self) -> None:
         """Gives the place up; what was not written leaves no trace."""
-        if self._temporary is not None:
-            with suppress(OSError):
+        with suppress(OSError):
+            if self._device is not None:
+                self._device.close()
+            if self._temporary is not None:
                 self._temporary.unlink()
 
     def _mode(self) -> int:
         if self._target.exists():
             return self._target.stat().st_mode & 0o777
-        umask = os.umask(0)
-        os.umask(umask)
-        return 0o666 & ~umask
+        return 0o666 & ~_UMASK
 
 
 @contextmanager
 def standard_output() -> Iterator[IO[str]]:
     """Gives standard output to golden alone.
 
-    What an agent in this process prints, and its subprocesses, goes to standard error until the block is left.
+    What an agent in this process prints, and its subprocesses, goes to standard error until the block is left, and
+    for good where an agent was left behind: it may print on while the process ends.
     """
     sys.stdout.flush()
     kept = os.dup(1)
@@ -86,8 +97,9 @@ def standard_output() -> Iterator[IO[str]]:
     try:
         yield stream
     finally:
-        with suppress(BrokenPipeError):  # whoever read has gone
+        with suppress(OSError):  # whoever read has gone, or the disk is full: that was told when it was written
             stream.close()
-        sys.stdout.flush()
-        os.dup2(kept, 1)
+        if not any(thread.name.startswith(AGENT_THREADS) for thread in threading.enumerate()):
+            sys.stdout.flush()
+            os.dup2(kept, 1)
         os.close(kept)

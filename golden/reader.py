@@ -10,6 +10,9 @@ from golden.sse import Decoder, Event
 from golden.transcript import Turn
 from golden.wire import Head
 
+# How much is read between two looks at the bounds, in bytes.
+_SLICE = 64 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -51,6 +54,12 @@ class Reader:
     def open(self, head: Head) -> None:
         """Takes the reply's head, before its body."""
         self._head = head
+        if head.asked_again:
+            self.note("asked_again", f"the question was sent twice: {head.asked_again}")
+
+    def note(self, kind: str, message: str) -> None:
+        """Adds a finding about how the turn was asked."""
+        self._fold.note(kind, message)
 
     @property
     def ended(self) -> bool:
@@ -68,7 +77,14 @@ class Reader:
         Raises:
             TargetError: the stream or an event of it is larger than is read, or two dialects claim it.
         """
+        # In slices: a piece may be as large as an agent in this process likes.
+        for start in range(0, len(piece), _SLICE):
+            self._feed(piece[start : start + _SLICE], at)
+
+    def _feed(self, piece: bytes, at: float) -> None:
         self._size += len(piece)
+        if self._size > self._bounds.answer:
+            self._too_large("answer", self._bounds.answer)
         most = self._bounds.event
         for event in self._decoder.feed(piece, at):
             data = event.data
@@ -81,8 +97,6 @@ class Reader:
                 self._fold.add(event, self._dialect.read(event))
         if self._decoder.size > most:
             self._too_large("event", most)
-        if self._size > self._bounds.answer:
-            self._too_large("answer", self._bounds.answer)
 
     def close(self, at: float, error: TargetError | None = None) -> Turn:
         """Ends the reading, `at` seconds after the request, and returns the turn; `error` is what cut it short."""
@@ -125,6 +139,6 @@ def _unknown_dialect(events: list[Event]) -> TargetError:
         keys = f"the keys {', '.join(repr(key[:40]) for key in list(body)[:10])}"
     return TargetError(
         "unknown_dialect",
-        f"no dialect knows this stream: its first event is named {first.name[:80] or 'message'!r} and has {keys}",
+        f"no dialect knows this stream: its first event is named {first.name or 'message'!r} and has {keys}",
         hint=f"known: {', '.join(dialects.names())}; --dialect names one",
     )

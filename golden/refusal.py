@@ -1,9 +1,13 @@
 """Whether a reply's head opens an answer, and if not, what to tell people of it."""
 
+import re
 from collections.abc import Callable
 
 from golden.errors import TargetError
 from golden.wire import Head
+
+# What stands before the host of a URL: a name and perhaps a password.
+_PASSWORD = re.compile(r"//[^/?#]*@")
 
 # How much of a refusal's body is read, to quote its beginning.
 BODY = 4096
@@ -28,7 +32,8 @@ def answers(head: Head) -> bool:
 
 def refusal(head: Head, body: bytes, cover: Callable[[str], str]) -> TargetError:
     """Says why this reply is no answer; `body` is its beginning, quoted with its secrets covered."""
-    text = " ".join(cover(body.decode(errors="replace")).split())
+    # From its first part alone: a secret that the end of what was read cuts in two is not known as one.
+    text = " ".join(cover(body.decode(errors="replace"))[: BODY // 4].split())
     excerpt = f": {text[:200]}" if text else ""
     essence = _essence(head)
     status = head.status
@@ -36,7 +41,7 @@ def refusal(head: Head, body: bytes, cover: Callable[[str], str]) -> TargetError
         hint = _PROTECTED if essence == "text/html" else _HINTS[status]
         return TargetError("refused", f"the server refused the question with {status}{excerpt}", hint=hint)
     if 300 <= status < 400:
-        where = head.headers.get("location", "nowhere").partition("?")[0].partition("#")[0]
+        where = _PASSWORD.sub("//", head.headers.get("location", "nowhere")).partition("?")[0].partition("#")[0]
         return TargetError(
             "redirect",
             f"the server redirects with {status} to {where}; golden does not follow",

@@ -19,11 +19,15 @@ from golden.result import (
     TurnResult,
     UsageResult,
 )
+from golden.signals import Fold
 from golden.suite import Case, Suite
 from golden.transcript import Failure, Transcript, Turn
 
 # The most of an answer that a results file holds, in bytes (contract 7).
 _ANSWER = 64 * 1024
+
+# The most of a message, in characters: an agent may say megabytes where it names a tool or reports an error.
+_MESSAGE = 2000
 
 _TOOL_CHECKS = frozenset({"expected_tools", "forbidden_tools", "expect_no_tool_call", "max_tool_calls"})
 
@@ -34,16 +38,21 @@ def score(case: Case, transcript: Transcript, secrets: Secrets) -> list[Check]:
     Where an answer did not come whole nothing can be said of it: all its checks are undecided, so that a dead agent
     passes none of them, a forbidden phrase least of all (contract 4).
     """
-    checks = [check for family in families() for check in family(case, transcript.turns, secrets.cover)]
-    if transcript.error is None:
-        return checks
-    return [replace(check, ok=None, message=f"undecided: {transcript.error.message}", hits=()) for check in checks]
+    if transcript.error is not None:
+        return _undecided(case, len(transcript.turns), transcript.error.message)
+    return [check for family in families() for check in family(case, transcript.turns, secrets.cover)]
 
 
-def judge(
-    suite: Suite, case: Case, model: str | None, transcript: Transcript, checks: Sequence[Check], secrets: Secrets
-) -> CaseResult:
+def _undecided(case: Case, turns: int, why: str) -> list[Check]:
+    """The checks that the case asks of so many turns, none of them decided."""
+    nothing = [Fold(case.question).close(0.0, proven=False, pending=False)] * turns
+    checks = [check for family in families() for check in family(case, nothing, str)]
+    return [replace(check, ok=None, message=f"undecided: {why}", hits=()) for check in checks]
+
+
+def judge(suite: Suite, case: Case, model: str | None, transcript: Transcript, secrets: Secrets) -> CaseResult:
     """Returns a case's result: its verdict, and as evidence what came and how each check went, secrets covered."""
+    checks = score(case, transcript, secrets)
     undecided = next((check for check in checks if check.ok is None), None)
     failure = transcript.error
     if failure is None and undecided is not None:
@@ -53,16 +62,16 @@ def judge(
 
 
 def not_run(
-    suite: Suite, case: Case, reason: str, secrets: Secrets, turns: Sequence[Turn] = (), model: str | None = None
+    suite: Suite, case: Case, model: str | None, reason: str, secrets: Secrets, turns: Sequence[Turn] = ()
 ) -> CaseResult:
     """Returns the result of a case that golden stopped before it was judged, with what had come of it."""
-    checks = [replace(check, ok=None, message=f"undecided: {reason}") for check in score(case, Transcript(()), secrets)]
+    checks = _undecided(case, 1, reason)
     return _result(suite, case, "not_run", model, Failure("not_run", reason), turns, checks, secrets)
 
 
-def skipped(suite: Suite, case: Case, reason: str) -> CaseResult:
+def skipped(suite: Suite, case: Case, reason: str, secrets: Secrets) -> CaseResult:
     """Returns the result of a case that is not asked, with the reason."""
-    return _result(suite, case, "skipped", case.model or suite.model, Failure("skipped", reason), (), (), Secrets())
+    return _result(suite, case, "skipped", case.model or suite.model, Failure("skipped", reason), (), (), secrets)
 
 
 def _result(
@@ -77,7 +86,8 @@ def _result(
 ) -> CaseResult:
     cover = secrets.cover
     rows = tuple(
-        CheckResult(name=check.name, ok=check.ok, message=cover(check.message), turn=check.turn) for check in checks
+        CheckResult(name=check.name, ok=check.ok, message=_short(cover(check.message)), turn=check.turn)
+        for check in checks
     )
     error = _error(failure, secrets)
     ran = status in ("passed", "failed", "error")
@@ -114,7 +124,12 @@ def _all_ok(checks: Iterable[CheckResult], names: set[str] | frozenset[str]) -> 
 
 
 def _error(failure: Failure | None, secrets: Secrets) -> ErrorResult | None:
-    return None if failure is None else ErrorResult(kind=failure.kind, message=secrets.cover(failure.message))
+    return None if failure is None else ErrorResult(kind=failure.kind, message=_short(secrets.cover(failure.message)))
+
+
+def _short(covered: str) -> str:
+    """A message of bounded length; it is covered before it is cut, so that no half of a secret is left."""
+    return covered if len(covered) <= _MESSAGE else f"{covered[: _MESSAGE - 1]}…"
 
 
 def _turn(turn: Turn, secrets: Secrets) -> TurnResult:
@@ -142,7 +157,9 @@ def _turn(turn: Turn, secrets: Secrets) -> TurnResult:
         ),
         events=tuple((round(seen.at_s, 6), name(seen.name), seen.signal) for seen in turn.events),
         events_total=turn.events_total,
-        findings=tuple(FindingResult(kind=finding.kind, message=cover(finding.message)) for finding in turn.findings),
+        findings=tuple(
+            FindingResult(kind=finding.kind, message=_short(cover(finding.message))) for finding in turn.findings
+        ),
         error=_error(turn.error, secrets),
     )
 

@@ -1,5 +1,6 @@
 """What a run is told: the defaults, then `[tool.golden]`, then the command line; each wins over the one before."""
 
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,9 @@ from golden.errors import UsageError, did_you_mean
 
 # The options that name a target; exactly one is used.
 TARGETS = ("agent", "asgi", "base_url")
+
+# What is no option, or would come too late where the file has been obeyed already.
+_NOT_IN_FILE = frozenset({"folder", "isolated"})
 
 # The options that name files: in a configuration they are relative to it.
 _PATHS = ("suites", "out", "json_out")
@@ -105,7 +109,8 @@ def _problem(where: tuple[int | str, ...], what: str, given: Mapping[str, object
     name = str(where[0])
     place = "--" + name.replace("_", "-") if name in given else f"[tool.golden] {name}"
     if name not in Settings.model_fields:
-        return f"{place}: there is no such option; {did_you_mean(name, Settings.model_fields)}".removesuffix("; ")
+        near = did_you_mean(name, Settings.model_fields.keys() - _NOT_IN_FILE)
+        return f"{place}: there is no such option; {near}".removesuffix("; ")
     return f"{place}: {what[:1].lower()}{what[1:]}"
 
 
@@ -125,8 +130,8 @@ def _configured(path: Path | None) -> dict[str, object]:
     table = tool.get("golden", {}) if isinstance(tool, dict) else {}
     if not isinstance(table, dict):
         raise UsageError(f"{path}: [tool.golden] is no table")
-    if "folder" in table:
-        raise UsageError("[tool.golden] folder: there is no such option", hint="it is where the file itself stands")
+    for name in _NOT_IN_FILE & table.keys():
+        raise UsageError(f"[tool.golden] {name}: there is no such option", hint="some are for the command line alone")
     return {**{name: _relative(name, value, path.parent) for name, value in table.items()}, "folder": str(path.parent)}
 
 
@@ -135,4 +140,7 @@ def _relative(name: str, value: object, folder: Path) -> object:
         return value
     if isinstance(value, list):
         return [_relative(name, item, folder) for item in value]
-    return str(folder / value) if isinstance(value, str) and value != "-" else value
+    if not isinstance(value, str) or value == "-" or Path(value).is_absolute():
+        return value
+    # From here: the paths of suites stand in results, which other machines compare.
+    return os.path.relpath(folder / value)

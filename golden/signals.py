@@ -1,7 +1,7 @@
 """What events mean, the same for every dialect, and the fold of signals into a `Turn`."""
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from golden.errors import TargetError
@@ -95,6 +95,7 @@ class Fold:
         self._question = question
         self._texts: list[str] = []
         self._messages: list[str] = []
+        self._late: list[str] = []
         self._calls: list[_Open] = []
         self._open: defaultdict[tuple[str, str], deque[_Open]] = defaultdict(deque)  # by id, by name, and all
         self._texts_at_call = 0  # how many deltas came before the last call
@@ -117,7 +118,7 @@ class Fold:
             Tokens: self._tokens,
             Error: self._failed,
             End: self._end,
-            Odd: self._note,
+            Odd: self.note,
         }
 
     @property
@@ -130,41 +131,46 @@ class Fold:
         """How many events have come."""
         return self._events
 
-    def add(self, event: Event, signals: Iterable[Signal]) -> None:
+    def add(self, event: Event, signals: Sequence[Signal]) -> None:
         """Takes one event with what it means."""
         at = event.at
         if self._first_event_s is None:
             self._first_event_s = at
         self._events += 1
-        was_ended = self.ended
-        kinds = ""
-        for signal in signals:
-            kind = type(signal)
-            kinds = f"{kinds}+{kind.__name__}" if kinds else kind.__name__
-            if self.ended:
-                if kind is End:
-                    self._note("end_repeated", "the end was marked more than once")
-                else:
-                    self._after_end(event)
-            elif isinstance(signal, Text):  # by far the most of them
-                self._shown(signal.text, at)
-                self._texts.append(signal.text)
-            else:
-                if isinstance(signal, Message):
-                    self._shown(signal.text, at)
-                elif isinstance(signal, End):
-                    self._end_s = at
-                self._fold[kind](*signal)
-        if was_ended and not kinds:
-            self._after_end(event)
-        if event.data is None:
-            name = event.name[:80]
-            self._note("event_without_data", f"`{name}` has no data: a browser's EventSource does not see it")
-        seen = Seen(at, event.name, kinds.lower())
+        if len(signals) == 1 and type(signals[0]) is Text and not self.ended:  # by far the most: the same, in short
+            self._delta(signals[0].text, at)
+            kinds = "text"
+        else:
+            kinds = self._each(event, signals)
+        seen = Seen(at, event.name, kinds)
         if self._events <= _LOG:
             self._first.append(seen)
         else:
             self._last.append(seen)
+
+    def _each(self, event: Event, signals: Sequence[Signal]) -> str:
+        if self.ended and not signals:
+            self._after_end(event)
+        for signal in signals:
+            if self.ended:
+                if isinstance(signal, Text | Message):
+                    self._late.append(signal.text)  # in no answer, but a person may have seen it
+                self._after_end(event)
+            elif isinstance(signal, Text):
+                self._delta(signal.text, event.at)
+            else:
+                if isinstance(signal, Message):
+                    self._shown(signal.text, event.at)
+                elif isinstance(signal, End):
+                    self._end_s = event.at
+                self._fold[type(signal)](*signal)
+        if event.data is None:
+            self.note("event_without_data", f"`{event.name}` has no data: a browser's EventSource does not see it")
+        return "+".join(type(signal).__name__ for signal in signals).lower()
+
+    def _delta(self, text: str, at: float) -> None:
+        self._shown(text, at)
+        self._texts.append(text)
 
     def close(
         self, at: float, *, proven: bool, pending: bool, invalid_utf8: bool = False, error: TargetError | None = None
@@ -179,12 +185,12 @@ class Fold:
             error: what stopped the reading, if anything did. After the end marker it is no more than a finding.
         """
         if invalid_utf8:
-            self._note("not_utf8", "bytes that are not UTF-8 were read as U+FFFD")
+            self.note("not_utf8", "bytes that are not UTF-8 were read as U+FFFD")
         if self.ended:
             if pending:
-                self._note("after_end", "a block without its blank line after the end marker")
+                self.note("after_end", "a block without its blank line after the end marker")
             if error is not None:
-                self._note("after_end", f"after the end marker: {error.message}")
+                self.note("end_broken", f"after the end marker: {error.message}")
         elif self._error is None:
             self._error = self._incomplete(proven, pending, error)
         deltas = self._mended("".join(self._texts))
@@ -196,7 +202,7 @@ class Fold:
         )
         if self._error is None and not answer.strip() and not calls:
             self._error = Failure("empty", "the stream ended with no answer and no tool call")
-        shown = tuple(dict.fromkeys(text for text in (deltas, *messages) if text))
+        shown = tuple(dict.fromkeys(text for text in (deltas, *messages, self._mended("".join(self._late))) if text))
         return Turn(
             question=self._question,
             answer=answer,
@@ -225,7 +231,7 @@ class Fold:
         if not proven:
             return Failure("cut", f"the connection closed before the end was marked, after {came}")
         if self._events:
-            self._note("end_not_marked", "the stream ended with no end marker")
+            self.note("end_not_marked", "the stream ended with no end marker")
         return None
 
     def _final(self, answer: str) -> str:
@@ -241,7 +247,7 @@ class Fold:
     def _mended(self, text: str) -> str:
         mended = whole(text)
         if mended.count("\ufffd") > text.count("\ufffd"):
-            self._note("surrogates", "half of a surrogate pair stands alone")
+            self.note("surrogates", "half of a surrogate pair stands alone")
         return mended
 
     def _shown(self, text: str, at: float) -> None:
@@ -250,16 +256,16 @@ class Fold:
 
     def _message(self, text: str) -> None:
         if self._messages:
-            self._note("messages", "more than one full message: the last one counts")
+            self.note("messages", "more than one full message: the last one counts")
         self._messages.append(text)
 
     def _call(self, name: str, args: object, id: str, parsed: bool) -> None:
         if not name:
-            self._note("tool_without_name", "a tool call without a name")
+            self.note("tool_without_name", "a tool call without a name")
         if not parsed:
-            self._note("args_not_json", f"the arguments of `{name[:80]}` are not JSON")
+            self.note("args_not_json", f"the arguments of `{name}` are not JSON")
         if id and ("id", id) in self._open:
-            self._note("call_id_repeated", f"the call id {id[:80]!r} came before")
+            self.note("call_id_repeated", f"the call id {id!r} came before")
         item = _Open(Call(name, args, id, parsed))
         self._calls.append(item)
         for key in (("id", id), ("name", name), ("", "")):
@@ -272,14 +278,14 @@ class Fold:
         while waiting and waiting[0].answered:
             waiting.popleft()
         if not waiting:
-            self._note("result_without_call", f"a tool result has no call: {(id or name or 'no id, no name')[:80]}")
+            self.note("result_without_call", f"a tool result has no call: {id or name or 'no id, no name'}")
             return
         waiting[0].answered = True
         waiting[0].result = result
 
     def _score(self, score: object) -> None:
         if self._scores:
-            self._note("scores", "more than one groundedness score: the last one counts")
+            self.note("scores", "more than one groundedness score: the last one counts")
         self._scores.append(score)
 
     def _tokens(self, input: int | None, output: int | None) -> None:
@@ -293,12 +299,13 @@ class Fold:
     def _end(self) -> None:
         self.ended = True
 
-    def _note(self, kind: str, message: str) -> None:
+    def note(self, kind: str, message: str) -> None:
+        """Adds a finding; of several of one kind the first is told, with how many there were."""
         first, count = self._odd.get(kind, (message, 0))
         self._odd[kind] = (first, count + 1)
 
     def _after_end(self, event: Event) -> None:
-        self._note("after_end", f"`{event.name[:80] or 'message'}` came after the end marker")
+        self.note("after_end", f"`{event.name or 'message'}` came after the end marker")
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

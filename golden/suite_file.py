@@ -3,8 +3,8 @@
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from golden.errors import Fault, SuiteError
+from golden.errors import Fault, SuiteError, did_you_mean
 from golden.suite import (
     CHECKS_NOTHING,
     TAGS,
@@ -154,8 +154,8 @@ def _parsed(path: str, data: bytes) -> tuple[dict[str, Any], list[tuple[_Path, s
     def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) < len(pairs):
-            keys = [key for key, _ in pairs]
-            repeated.append((value, [key for key in value if keys.count(key) > 1]))
+            counts = Counter(key for key, _ in pairs)
+            repeated.append((value, [key for key, count in counts.items() if count > 1]))
         return value
 
     try:
@@ -328,8 +328,7 @@ def _nearest(key: str, model: type[Part]) -> str:
     for other, owner in ((Case, "a case"), (Suite, "the suite itself")):
         if key in other.spellings():
             return f"it belongs in {owner}"
-    near = get_close_matches(key, model.spellings(), 1)
-    return f"did you mean `{near[0]}`?" if near else ""
+    return did_you_mean(key, model.spellings())
 
 
 def _remedy(kind: str, path: list[int | str], value: object) -> str:

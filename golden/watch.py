@@ -39,13 +39,13 @@ class Watch:
     One timer that looks again when it is due, not one that is set anew at each piece: streams have many pieces.
     """
 
-    def __init__(self, stop: Stop, total_s: float = 0, idle_s: float = 0) -> None:
+    def __init__(self, stop: Stop, total_s: float = 0, idle_s: float = 0, named: str = "--timeout") -> None:
         self.fired = ""
         self._loop = asyncio.get_running_loop()
         self.start = self.last = self._loop.time()
         self._stop = stop
         self._end = self.start + total_s if total_s else None
-        self._late = f"no end within {total_s:g} s (--timeout)"
+        self._late = f"no end within {total_s:g} s ({named})"
         self._idle_s = idle_s
         self._scope = asyncio.timeout(None)
         self._timer: asyncio.TimerHandle | None = None

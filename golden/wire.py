@@ -47,11 +47,19 @@ def address(base_url: str, path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a reply. Header names are in lower case; in-process replies have status 200 and no headers."""
+    """The head of a reply.
+
+    Attributes:
+        status: in-process replies have 200.
+        headers: names in lower case; in-process replies have none.
+        ends: how the body shows that it ended.
+        asked_again: why the question was sent twice, "" where it was sent once.
+    """
 
     status: int
     headers: Mapping[str, str]
     ends: Ends
+    asked_again: str = ""
 
 
 class Chunk(NamedTuple):

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from golden.agent_loop import AgentLoop, AgentWarning, AskAgain, Asking, Limits, in_thread
+from golden.agent_loop import AgentLoop, AgentWarning, Asking, Limits, in_thread
 from golden.blame import place, raised_at, told
 from golden.channel import Channel, Closed, resolve
-from golden.errors import TargetError, UsageError
+from golden.errors import AskAgain, TargetError, UsageError
 
 QUICK = Limits(grace=0.1, disconnect=0.0, background=0.1, start=0.2, stop=0.2)
 PATIENT = QUICK._replace(grace=5.0, background=5.0, start=5.0, stop=5.0)

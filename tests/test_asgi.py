@@ -23,9 +23,9 @@ from starlette.requests import Request as Asked
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
-from golden.agent_loop import AgentWarning, AskAgain, Limits
+from golden.agent_loop import AgentWarning, Limits
 from golden.dialects import native
-from golden.errors import TargetError, UsageError
+from golden.errors import AskAgain, TargetError, UsageError
 from golden.redaction import Secrets
 from golden.sse import Decoder
 from golden.targets import Spec

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from golden import score
-from golden.agent_loop import AskAgain
 from golden.engine import Job, Observer, Plan, run_jobs
-from golden.errors import TargetError, UsageError
+from golden.errors import AskAgain, TargetError, UsageError
 from golden.result import CaseResult, RunResult
 from golden.suite_file import load_suites
 from golden.watch import Stop, Watch
@@ -405,7 +404,7 @@ def test_what_a_target_raises_after_the_end_marker_is_a_finding(tmp_path: Path) 
 
     result = run(jobs_of(tmp_path, "a"), Own(raising))
     assert statuses(result) == ["passed"]
-    assert [finding.kind for finding in result.results[0].turns[0].findings] == ["after_end"]
+    assert [finding.kind for finding in result.results[0].turns[0].findings] == ["end_broken"]
 
 
 def test_a_question_that_another_one_stopped_is_asked_again_from_the_start(tmp_path: Path) -> None:

@@ -212,9 +212,9 @@ def test_a_marked_end_stands_also_where_the_connection_just_closes(end: bytes) -
     assert (turn.error, turn.finish) == (None, "finished")
 
 
-def test_done_and_the_sentinel_of_other_apis_together_are_no_unsound_stream() -> None:
+def test_the_sentinel_of_other_apis_after_done_comes_after_the_end() -> None:
     turn = turn_of(block("token", {"text": "x"}) + block("done", {}) + b"data: [DONE]\n\n")
-    assert [finding.kind for finding in turn.findings] == ["end_repeated"]
+    assert [finding.kind for finding in turn.findings] == ["after_end"]
 
 
 def test_a_failed_agent_is_an_error_also_where_it_ends_in_good_order() -> None:

@@ -55,10 +55,9 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 }
 
 # What a secret may be made of, the characters that encoders treat in their own ways above all.
-SECRETS = st.text(
-    st.one_of(st.sampled_from(" +/\\\"'%&<>=!()*~-._$\n\té💥"), st.characters(exclude_categories=["Cs"])),
-    min_size=4,
-    max_size=16,
+SECRETS = st.one_of(
+    st.text(" +/\\\"'%&<>=!()*~-._$\n\té💥a9", min_size=4, max_size=16),
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=4, max_size=16),
 )
 AROUND = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 
@@ -121,6 +120,12 @@ def test_a_secret_of_four_characters_is_looked_for_and_its_short_spellings_are_n
     assert covering("abcd").cover("abcd abc") == f"{COVER * 4} abc"
     # Three of the base64 characters of "abc" alone would hit half of all texts.
     assert covering("abcd", "abcd").cover("YWJj") == "YWJj"
+
+
+@pytest.mark.parametrize("before", ["", "?", "??"])
+def test_a_secret_of_four_characters_is_covered_in_base64_where_it_has_four_of_its_own(before: str) -> None:
+    text = base64.b64encode(f"{before}abcd".encode()).decode()
+    assert COVER * 4 in covering("abcd").cover(text)
 
 
 def test_a_secret_that_is_taken_later_is_covered_from_then_on() -> None:

@@ -73,6 +73,8 @@ def test_401_and_403_are_refusals_with_a_hint_to_what_authorises(status: int, co
         (502, ""),
         (204, ""),
         (206, ""),
+        (299, ""),
+        (400, ""),
         (429, ""),
     ],
 )
@@ -107,6 +109,7 @@ def test_a_redirect_is_named_without_its_query_and_not_followed(status: int) -> 
 
 def test_a_redirect_without_a_place_says_so() -> None:
     assert "with 304 to nowhere;" in told(304)[1]
+    assert [told(status)[0] for status in (300, 399)] == ["redirect", "redirect"]
 
 
 def test_a_page_looks_like_a_login_and_the_hint_names_the_bypass_header() -> None:

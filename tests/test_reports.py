@@ -34,12 +34,12 @@ def lines(*results: CaseResult, detail: int = 0, **info: Any) -> list[str]:
 
 def stopped(case_id: str = "late", reason: str = "stopped by SIGINT", *turns: Turn) -> CaseResult:
     case = Case(id=case_id, question="And this?", required_phrases=["x"])
-    return not_run(Suite(cases=[case]), case, reason, Secrets(), turns)
+    return not_run(Suite(cases=[case]), case, None, reason, Secrets(), turns)
 
 
 def left_out(case_id: str = "later", reason: str = "not yet") -> CaseResult:
     case = Case(id=case_id, question="And this?", required_phrases=["x"])
-    return skipped(Suite(cases=[case]), case, reason)
+    return skipped(Suite(cases=[case]), case, reason, Secrets())
 
 
 CUT = turn(

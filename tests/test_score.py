@@ -13,7 +13,7 @@ from golden.redaction import Secrets
 from golden.reports import View
 from golden.reports.text import REPORT
 from golden.result import CaseResult, CheckResult, ErrorResult, write
-from golden.score import judge, not_run, score, skipped
+from golden.score import judge, not_run, skipped
 from golden.suite import Case, Suite
 from golden.transcript import Failure, Finding, Seen, Timing, ToolCall, Transcript, Usage
 from tests.values import covering, judged, run_of, turn
@@ -168,7 +168,7 @@ def test_a_run_case_has_one_attempt_with_its_checks() -> None:
 def test_a_result_says_where_its_case_came_from() -> None:
     suite, case = well(expected_tools=["a"], tags=["t"], metadata={"owner": ["me", 1]}, model="own")
     suite.read_from("suite.json", "abc")
-    result = judge(suite, case, "asked", Transcript((GOOD,)), [], Secrets())
+    result = judge(suite, case, "asked", Transcript((GOOD,)), Secrets())
     assert (result.case_id, result.suite, result.line, result.question) == ("well", "suite.json", None, "Is all well?")
     assert (result.tags, result.model, result.metadata) == (("t",), "asked", {"owner": ["me", 1]})
     assert (result.expected_tools, result.actual_tools) == (("a",), ("a",))
@@ -179,7 +179,7 @@ def test_a_result_says_where_its_case_came_from() -> None:
 
 def test_a_case_that_was_stopped_is_undecided_and_keeps_what_had_come() -> None:
     suite, case = well(**EVERYTHING)
-    result = not_run(suite, case, "stopped by SIGINT", Secrets(), (GOOD,), "m")
+    result = not_run(suite, case, "m", "stopped by SIGINT", Secrets(), (GOOD,))
     assert (result.status, result.passed, result.attempts, result.model) == ("not_run", False, (), "m")
     assert result.error == ErrorResult(kind="not_run", message="stopped by SIGINT")
     assert {(check.ok, check.message) for check in result.checks} == {(None, "undecided: stopped by SIGINT")}
@@ -189,15 +189,16 @@ def test_a_case_that_was_stopped_is_undecided_and_keeps_what_had_come() -> None:
 
 def test_a_case_that_never_started_has_no_turns() -> None:
     suite, case = well(**EVERYTHING)
-    result = not_run(suite, case, "--bail", Secrets())
+    result = not_run(suite, case, None, "--bail", Secrets())
     assert (result.status, result.turns, result.groundedness, result.model) == ("not_run", (), None, None)
     assert {check.ok for check in result.checks} == {None}
+    assert len(result.checks) == len(judged(EVERYTHING, GOOD).checks)  # all that it asks is named
 
 
 @pytest.mark.parametrize(("own", "model"), [("own", "own"), (None, "the suite's")])
 def test_a_skipped_case_says_why_and_has_no_checks(own: str | None, model: str) -> None:
     case = Case.model_validate({"id": "well", "question": "?", "expected_tools": ["a"], "model": own})
-    result = skipped(Suite(cases=[case], model="the suite's"), case, "not yet")
+    result = skipped(Suite(cases=[case], model="the suite's"), case, "not yet", Secrets())
     assert (result.status, result.passed, result.checks, result.attempts) == ("skipped", False, (), ())
     assert result.error == ErrorResult(kind="skipped", message="not yet")
     assert result.model == model
@@ -283,8 +284,7 @@ def test_nothing_that_goes_in_is_changed_and_no_clock_is_read(monkeypatch: pytes
     results = []
     for _ in range(2):
         secrets = covering("s3cret-value")
-        checks = score(case, transcript, secrets)
-        results.append(judge(suite, case, None, transcript, checks, secrets))
+        results.append(judge(suite, case, None, transcript, secrets))
     monkeypatch.undo()
     assert results[0] == results[1]
     assert (transcript, suite, case) == before
@@ -345,9 +345,8 @@ def everywhere(text: str, secrets: Secrets, status: str) -> CaseResult:
         error=failure,
     )
     if status == "not_run":
-        return not_run(suite, case, text, secrets, (given,), text)
-    transcript = Transcript((given,))
-    return judge(suite, case, text, transcript, score(case, transcript, secrets), secrets)
+        return not_run(suite, case, text, text, secrets, (given,))
+    return judge(suite, case, text, Transcript((given,)), secrets)
 
 
 @pytest.mark.parametrize("spelled", SPELLED)

@@ -193,17 +193,6 @@ def test_a_call_without_a_name_and_one_with_broken_arguments_are_kept_and_named(
     }
 
 
-def test_findings_quote_the_beginning_of_what_an_agent_sent_and_not_all_of_it() -> None:
-    long = "x" * 100_000
-    fold = Fold("why?")
-    for signal in (Call(long, long, long, parsed=False), Call("a", {}, long), Result(1, name=f"y{long}"), End()):
-        fold.add(PIECE, [signal])
-    fold.add(Event(long, None), [Text("late")])
-    turn = fold.close(1.0, proven=True, pending=False)
-    assert len(kinds(turn)) == 5
-    assert max(len(finding.message) for finding in turn.findings) < 250
-
-
 def test_many_calls_and_their_results_are_paired_in_linear_time() -> None:
     def seconds(count: int) -> float:
         started = time.process_time()
@@ -297,7 +286,7 @@ def test_what_stopped_the_reading_is_the_error_before_the_end_and_a_finding_afte
     assert (before.answer, before.finish) == ("x", None)
     after = folded(Text("x"), End(), error=stopped)
     assert after.error is None
-    assert after.findings == (("after_end", "after the end marker: no end within 60 s"),)
+    assert after.findings == (("end_broken", "after the end marker: no end within 60 s"),)
 
 
 @pytest.mark.parametrize("signals", [[], [End()], [Text(" \n"), End()], [Tokens(1, 1), Score(1)], [Result(1), End()]])
@@ -347,8 +336,13 @@ def test_an_event_that_means_nothing_is_a_finding_after_the_end_only() -> None:
     ]
 
 
-def test_a_second_end_marker_is_its_own_finding() -> None:
-    assert kinds(folded(Text("x"), End(), End())) == ["end_repeated"]
+def test_a_second_end_marker_comes_after_the_end() -> None:
+    assert kinds(folded(Text("x"), End(), End())) == ["after_end"]
+
+
+def test_text_after_the_end_is_in_no_answer_and_is_shown_all_the_same() -> None:
+    turn = folded(Text("x"), End(), Text("y"), Message("z"))
+    assert (turn.answer, turn.final_text, turn.shown) == ("x", "x", ("x", "yz"))
 
 
 def test_an_event_without_data_is_a_finding_whatever_it_means() -> None:

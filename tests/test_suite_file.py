@@ -181,7 +181,7 @@ def test_an_id_made_of_a_broken_question_is_no_crash(tmp_path: Path) -> None:
         ),
         ({"cases": [CASE], "requires_env": "A"}, ("requires_env", 'expected a list, got "A"', 'write ["A"]')),
         ({"cases": [CASE], "requiresEnv": [" "]}, ("requiresEnv[0]", 'expected text that is not blank, got " "', "")),
-        ({"cases": [CASE], "sytem_prompt": ""}, ("sytem_prompt", "unknown field", "did you mean `system_prompt`?")),
+        ({"cases": [CASE], "sytem_prompt": ""}, ("sytem_prompt", "unknown field", "did you mean 'system_prompt'?")),
         ({"cases": [CASE], "clean_stream": True}, ("clean_stream", "unknown field", "it belongs in a case")),
         ({"cases": [CASE], "path": ""}, ("path", "unknown field", "")),
         ({"cases": [CASE], "defaults": []}, ("defaults", "expected an object, got []", "")),
@@ -240,8 +240,8 @@ def test_a_fault_of_the_suite_is_told_in_its_place(
         ("id", None, "", "expected text, got null", ""),
         ("expect", {"tool": "x"}, "", "unknown field", ""),
         ("requires_env", [], "", "unknown field", "it belongs in the suite itself"),
-        ("expectedTool", ["x"], "", "unknown field", "did you mean `expectedTools`?"),
-        ("forbiden_phrases", ["x"], "", "unknown field", "did you mean `forbidden_phrases`?"),
+        ("expectedTool", ["x"], "", "unknown field", "did you mean 'expectedTools'?"),
+        ("forbiden_phrases", ["x"], "", "unknown field", "did you mean 'forbidden_phrases'?"),
     ],
 )
 def test_a_fault_of_a_case_is_told_in_its_place(
@@ -269,7 +269,7 @@ def test_a_case_that_checks_nothing_is_told_once_it_is_otherwise_sound(tmp_path:
     remedy = "say what must hold, for example `expected_tools`"
     assert faults(tmp_path, {"cases": [{"question": "q"}, {"question": "p", "expectd_tools": ["x"]}]}) == [
         ('cases[0] "q"', "the case checks nothing", remedy),
-        ('cases[1] "p": expectd_tools', "unknown field", "did you mean `expected_tools`?"),
+        ('cases[1] "p": expectd_tools', "unknown field", "did you mean 'expected_tools'?"),
     ]
 
 

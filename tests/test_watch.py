@@ -6,7 +6,7 @@ from typing import Any, TypeVar, TypeVarTuple
 
 import pytest
 
-from golden.watch import LINGER_S, Stop, Watch
+from golden.watch import Stop, Watch
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -114,23 +114,24 @@ def test_a_bound_is_told_as_it_was_given() -> None:
 # Lingering
 
 
-@pytest.mark.parametrize("bounds", [(), (60,), (60, 30), (0, 0.1)])
-def test_a_lingering_block_is_left_soon_and_that_is_no_bound_that_was_met(bounds: tuple[float, ...]) -> None:
+@pytest.mark.parametrize("bounds", [(0, 0), (60, 0), (60, 30), (0, 5.25), (5.25, 0)])
+def test_a_lingering_block_is_left_soon_and_that_is_no_bound_that_was_met(bounds: tuple[float, float]) -> None:
     async def lingering(watch: Watch) -> None:
+        await asyncio.sleep(5)
         watch.linger()
-        await asyncio.sleep(LINGER_S / 2)
+        await asyncio.sleep(0.25)
         watch.linger()  # a second end marker does not begin it anew
         await for_ever()
 
-    assert run(watched(lambda: Watch(Stop(), *bounds), lingering)) == ("", LINGER_S)
+    assert run(watched(lambda: Watch(Stop(), *bounds), lingering)) == ("", 5.5)
 
 
 def test_a_lingering_block_may_end_earlier() -> None:
     async def lingering(watch: Watch) -> None:
         watch.linger()
-        await asyncio.sleep(LINGER_S / 2)
+        await asyncio.sleep(0.25)
 
-    assert run(watched(lambda: Watch(Stop(), 60, 30), lingering)) == ("", LINGER_S / 2)
+    assert run(watched(lambda: Watch(Stop(), 60, 30), lingering)) == ("", 0.25)
 
 
 # Stopping

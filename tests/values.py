@@ -7,7 +7,7 @@ from typing import Any
 
 from golden.redaction import Secrets
 from golden.result import CaseResult, RunInfo, RunResult, SuiteResult, TargetResult, summarise
-from golden.score import judge, score
+from golden.score import judge
 from golden.suite import Case, Suite
 from golden.transcript import Timing, Transcript, Turn
 
@@ -53,8 +53,7 @@ def judged(
     """The result of a case that asks this, given these turns."""
     case = Case.model_validate({"id": "well", "question": "Is all well?", **asked})
     transcript, secrets = Transcript(turns), secrets or Secrets()
-    checks = score(case, transcript, secrets)
-    return judge(Suite.model_validate({**(suite or {}), "cases": [case]}), case, model, transcript, checks, secrets)
+    return judge(Suite.model_validate({**(suite or {}), "cases": [case]}), case, model, transcript, secrets)
 
 
 def run_of(*results: CaseResult, **info: Any) -> RunResult:

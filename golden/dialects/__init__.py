@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, cast
+from typing import cast
 
 from golden import loading
 from golden.errors import TargetError
@@ -18,13 +18,11 @@ class Dialect:
     """A translator between golden and one family of agents. It holds no state: gathering is the fold's work.
 
     Attributes:
-        framing: how its bodies are cut into events.
         claims: (head, event) → why this event shows the dialect, or None.
         request: a turn's question → how it is posted.
         read: an event → what it means. Never raises.
     """
 
-    framing: Literal["sse"]
     claims: Callable[[Head, Event], str | None]
     request: Callable[[Request], Post]
     read: Callable[[Event], Sequence[Signal]]

@@ -115,4 +115,4 @@ _READERS: dict[str, Callable[[Body], Signals]] = {
     "done": lambda body: (End(),),
 }
 
-DIALECT: Dialect = Dialect(framing="sse", claims=claims, request=request, read=read)
+DIALECT: Dialect = Dialect(claims=claims, request=request, read=read)

@@ -14,12 +14,15 @@ from urllib.parse import quote, unquote
 from golden.agent_loop import LIMITS, AgentLoop, Asking, Limits, raised
 from golden.auth import Bearer, find_secret
 from golden.blame import raised_at, told
+from golden.dialects import load
 from golden.errors import TargetError, UsageError
 from golden.loading import load_object
 from golden.payload import dump
 from golden.targets import Factory, Spec
 from golden.version import __version__
 from golden.wire import Chunk, Head, Post, Request
+
+native = load("native").request
 
 Message = MutableMapping[str, Any]
 Scope = dict[str, object]
@@ -36,7 +39,7 @@ class AsgiTarget:
 
     Args:
         app: the app.
-        post: a turn's question → path and body.
+        post: a turn's question → path and body; as the native dialect has them where it is left out.
         headers: sent with each question; they win over golden's own.
         authorize: gives headers that a question is sent with, asked for anew each time.
         name: what the results call it.
@@ -52,7 +55,7 @@ class AsgiTarget:
         self,
         app: object,
         *,
-        post: Callable[[Request], Post],
+        post: Callable[[Request], Post] = native,
         headers: tuple[tuple[str, str], ...] = (),
         authorize: Callable[[], Mapping[str, str]] = dict,
         name: str | None = None,
@@ -90,7 +93,9 @@ class AsgiTarget:
             "content-type": "application/json",
             "content-length": str(length),
         }
-        headers = {**own, **_lower(post.headers.items()), **_lower(self._authorize().items()), **_lower(self._headers)}
+        named = {**own, **_lower(post.headers.items()), **_lower(self._authorize().items())}
+        given = [(name.lower(), value) for name, value in self._headers]
+        headers = [*((name, value) for name, value in named.items() if name not in dict(given)), *given]
         path, _, query = post.path.partition("?")
         raw_path = quote("/" + path.lstrip("/"), safe="/%:@!$&'()*+,;=~")
         return {
@@ -103,7 +108,7 @@ class AsgiTarget:
             "raw_path": raw_path.encode(),
             "query_string": query.encode(),
             "root_path": "",
-            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+            "headers": [(name.encode(), value.encode()) for name, value in headers],
             "client": ("127.0.0.1", 50000),
             "server": ("localhost", 80),
             "extensions": {},

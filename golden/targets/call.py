@@ -12,7 +12,7 @@ from golden.channel import Channel
 from golden.errors import TargetError, UsageError
 from golden.loading import load_object
 from golden.payload import dump
-from golden.sse import Event, encode
+from golden.sse import Event, encode, whole
 from golden.targets import Factory, Spec
 from golden.wire import Chunk, Head, Request
 
@@ -173,7 +173,7 @@ def encoded(chunk: object) -> bytes:
     """
     match chunk:
         case str():
-            return chunk.encode(errors="replace")
+            return whole(chunk).encode()
         case bytes() | bytearray() | memoryview():
             return bytes(chunk)
         case Mapping() if "event" in chunk or "data" in chunk:

@@ -12,14 +12,20 @@ import httpx
 from httpx_sse import aconnect_sse
 
 from golden.auth import Bearer, find_secret, no_secret
+from golden.dialects import load
 from golden.errors import TargetError, UsageError
 from golden.payload import dump
 from golden.targets import Factory, Spec
 from golden.version import __version__
 from golden.wire import Chunk, Ends, Head, Post, Request, address
 
+native = load("native").request
+
 # A step of decompression: a small body that unfolds to gigabytes is met piece by piece.
 _STEP = 64 * 1024
+
+# A connection takes milliseconds, also where what answers on it starts cold; a firewall drops it without a word.
+_CONNECT_S = 10
 
 
 class HttpTarget:
@@ -27,7 +33,7 @@ class HttpTarget:
 
     Args:
         base_url: scheme, host, port and path prefix.
-        post: a turn's question → path and body.
+        post: a turn's question → path and body; as the native dialect has them where it is left out.
         headers: sent with each question; they win over golden's own.
         authorize: gives headers that a question is sent with, asked for anew each time.
 
@@ -41,7 +47,7 @@ class HttpTarget:
         self,
         base_url: str,
         *,
-        post: Callable[[Request], Post],
+        post: Callable[[Request], Post] = native,
         headers: tuple[tuple[str, str], ...] = (),
         authorize: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
@@ -102,32 +108,45 @@ class HttpTarget:
         self, client: httpx.AsyncClient, url: str, content: bytes, headers: httpx.Headers
     ) -> AsyncGenerator[Head | Chunk, None]:
         # A server may close a connection that it kept, just as the next question is on its way. Like a browser, golden
-        # then asks once more on a fresh one; a server that fails at the question itself fails there again.
-        may_be_stale = client in self._kept
+        # then asks once more on a fresh one, and says so; a server that fails at the question itself fails there again.
+        fresh = client not in self._kept
         self._kept.discard(client)
+        again = ""
+
+        async def traced(step: str, _: object) -> None:
+            nonlocal fresh
+            fresh = fresh or step == "connection.connect_tcp.started"
+
         while True:
             answered = False
             try:
                 async with aconnect_sse(
-                    client, "POST", url, content=content, headers=headers, auth=self._last_word
+                    client,
+                    "POST",
+                    url,
+                    content=content,
+                    headers=headers,
+                    auth=self._last_word,
+                    extensions={} if fresh else {"trace": traced},
                 ) as source:
                     answered = True
                     reply = source.response
-                    yield Head(reply.status_code, dict(reply.headers), _ends(reply.headers))
+                    yield Head(reply.status_code, dict(reply.headers), _ends(reply.headers), again)
                     unpack = _unpacker(reply.headers.get("content-encoding", ""))
                     async for piece in reply.aiter_raw():
                         for part in unpack.feed(piece):
                             yield Chunk(part)
                     unpack.close()
-                if "close" not in reply.headers.get("connection", "").lower():
+                if reply.http_version == "HTTP/1.1" and "close" not in reply.headers.get("connection", "").lower():
                     self._kept.add(client)
                 return
             except (httpx.TransportError, ssl.SSLError) as error:  # httpx lets a TLS alert after the handshake through
                 if answered:
                     raise _broken(error, self._url) from error
-                if not may_be_stale or isinstance(error, httpx.ConnectError):
+                if fresh:
                     raise _unreachable(error, self._url) from error
-                may_be_stale = False
+                fresh = True
+                again = "the server had closed the connection that it kept"
 
     def _last_word(self, request: httpx.Request) -> httpx.Request:
         """Puts the given headers in, over those that httpx-sse and httpx set."""
@@ -135,9 +154,10 @@ class HttpTarget:
         return request
 
     async def _client(self) -> httpx.AsyncClient:
-        # The engine's clocks say when it took too long: httpx has none for the whole of a turn. Proxies of the
+        # The engine's clocks say when an answer took too long: httpx has none for the whole of a turn. Proxies of the
         # environment never stand between golden and this machine.
-        client = httpx.AsyncClient(verify=self._tls or True, timeout=None, trust_env=not self._local)  # noqa: S113
+        timeout = httpx.Timeout(None, connect=_CONNECT_S)
+        client = httpx.AsyncClient(verify=self._tls or True, timeout=timeout, trust_env=not self._local)
         return await self._stack.enter_async_context(client)
 
 
@@ -237,7 +257,9 @@ def _unreachable(error: Exception, url: httpx.URL) -> TargetError:
     while (inner := _inner(cause)) is not None:
         cause = inner
     text = str(cause) or type(cause).__name__
-    if not isinstance(error, (httpx.ConnectError, httpx.ProxyError)):
+    if isinstance(error, httpx.ConnectTimeout):
+        text = f"none came about within {_CONNECT_S} s"
+    if not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError)):
         return TargetError("cut", f"no HTTP answer from {where}: {text}")
     if isinstance(cause, ssl.SSLError):
         hint = "a certificate of your own: SSL_CERT_FILE names the file of its authority"
@@ -284,6 +306,10 @@ def _target(spec: Spec) -> HttpTarget:
     host = url.host.lower()
     if spec.allow_hosts and not any(fnmatchcase(host, pattern.lower()) for pattern in spec.allow_hosts):
         raise UsageError(f"the host {host} is not allowed", hint=f"--allow-host allows {', '.join(spec.allow_hosts)}")
+    try:
+        httpx.URL(address(spec.where, spec.post(Request("", "")).path))
+    except httpx.InvalidURL as error:
+        raise UsageError(f"--path makes no URL: {error}") from None
     return HttpTarget(spec.where, post=spec.post, headers=spec.headers, authorize=_authorize(spec, url))
 
 
