@@ -33,9 +33,9 @@ def _run(arguments: Sequence[str] | None) -> int:
     except GoldenError as error:
         click.echo(f"error: {error}", err=True)
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort) as error:
+    except click.Abort as error:  # what click makes of a KeyboardInterrupt
         click.echo("stopped", err=True)
-        return error.exit_code if isinstance(error, Stopped) else 130
+        return Stopped.exit_code if isinstance(error.__cause__, Stopped) else 130
     except Exception:
         traceback.print_exc()
         click.echo("this is a fault of golden: please report it, with what stands above", err=True)

@@ -379,6 +379,20 @@ def test_headers_win_over_goldens_own_whatever_their_case() -> None:
         assert headers[b"authorization"] == token
 
 
+def test_a_header_that_is_given_twice_is_sent_twice() -> None:
+    seen: list[tuple[Message, bytes]] = []
+    target = AsgiTarget(echo(seen), headers=(("X-Tag", "a"), ("x-tag", "b")))
+
+    async def main() -> None:
+        async with target.open():
+            await answer(target)
+
+    asyncio.run(main())
+    ((scope, _),) = seen
+    assert scope["path"] == "/agent/chat"
+    assert [value for name, value in scope["headers"] if name == b"x-tag"] == [b"a", b"b"]
+
+
 # What an app may send
 
 

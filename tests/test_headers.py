@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from golden.errors import UsageError
-from golden.headers import AUTHORISING, header_name, headers
+from golden.headers import AUTHORISING, header_name, headers, without_secrets
 from golden.redaction import Secrets
 
 ENVIRON = {"TOKEN": "secret-token", "_A1": "other-secret", "EMPTY": "", "BLANK": " \n", "PADDED": " padded-secret\r\n"}
@@ -107,6 +107,33 @@ def test_what_a_plain_header_holds_is_no_secret(name: str) -> None:
 def test_headers_that_authorise_are_told_by_their_lower_case_names() -> None:
     assert all(header_name(f"{name.title()}: x") in AUTHORISING for name in AUTHORISING)
     assert {"authorization", "cookie", "x-api-key"} <= AUTHORISING
+
+
+@pytest.mark.parametrize(
+    ("header", "shown"),
+    [
+        ("Authorization: Bearer $TOKEN", "Authorization: Bearer $TOKEN"),
+        (" x-key :  ${TOKEN} ", "x-key: ${TOKEN}"),
+        ("x-key: $TOKEN", "x-key: $TOKEN"),
+        ("x-key: literal", "x-key: …"),
+        ("x-team: evals", "x-team: …"),
+        ("Authorization: Bearer literal", "Authorization: …"),
+        ("x: $TOKEN-and-more", "x: …"),
+        ("x: pass$TOKEN", "x: …"),
+        ("x: a b $TOKEN", "x: …"),
+        ("x: s3cret $TOKEN", "x: …"),
+        ("x: $$TOKEN", "x: …"),
+        ("x: $TOKEN\n", "x: $TOKEN"),
+        ("x:", "x: …"),
+    ],
+)
+def test_a_header_is_shown_with_no_more_of_its_value_than_the_variable_it_names(header: str, shown: str) -> None:
+    assert without_secrets(header) == shown
+
+
+def test_a_header_of_another_form_is_refused_also_where_it_is_only_shown() -> None:
+    with pytest.raises(UsageError, match="--header takes"):
+        without_secrets("my-secret")
 
 
 @given(st.text(st.characters(), max_size=20), st.text(st.characters(), max_size=20))

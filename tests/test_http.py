@@ -23,6 +23,8 @@ import jwt
 import pytest
 import trustme
 
+from golden import refusal
+from golden.targets import http
 from tests.program import CASE, Program
 from tests.servers import (
     ANSWER,
@@ -61,6 +63,36 @@ def test_a_kept_connection_that_the_server_has_given_up_is_no_error_of_the_next_
     assert len(server.asked) == 3  # each on a connection of its own in the end
     findings = [[finding.kind for finding in case.turns[0].findings] for case in ran.run.results]
     assert findings == [[], ["asked_again"], ["asked_again"]]
+
+
+def test_a_connection_that_does_not_come_about_is_none(golden_run: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "_CONNECT_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, contextlib.ExitStack() as stack:
+        for _ in range(4):  # more than the backlog holds: further ones are dropped without a word
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        ran = golden_run("--base-url", f"http://127.0.0.1:{full.getsockname()[1]}", "--no-auth")
+    assert ran.case.error is not None
+    assert ran.case.error.kind == "unreachable"
+    assert "none came about within 0.2 s" in ran.case.error.message
+
+
+def test_a_secret_that_the_end_of_what_is_read_cuts_in_two_is_not_shown(
+    golden_run: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVAL_JWT_SECRET", SECRET)
+    body = b" " * (refusal.BODY - 10) + SECRET.encode()
+    with Server([whole(body, "500 Oh no", "text/plain")]) as server:
+        ran = golden_run("--base-url", server.url)
+    assert SECRET[:10] not in ran.out + ran.written
+
+
+def test_the_password_of_a_place_that_is_redirected_to_is_not_shown(golden_run: Program) -> None:
+    with Server([head("302 Found", location="https://user:hunter2@other.example/x?y=z#w", content_length=0)]) as server:
+        ran = golden_run("--base-url", server.url, "--no-auth")
+    assert ran.case.error is not None
+    assert "redirects with 302 to https://other.example/x;" in ran.case.error.message
 
 
 def test_a_server_that_fails_at_the_question_itself_is_asked_no_third_time(golden_run: Program) -> None:
@@ -515,7 +547,7 @@ def test_what_comes_for_ever_after_the_end_is_a_finding(options: list[object], g
         ran = golden_run("--base-url", server.url, "--no-auth", *options)
     assert ran.code == 0
     assert ran.case.turns[0].answer == "All is well."
-    assert [one.kind for one in ran.case.turns[0].findings][0] == "after_end"
+    assert next(one.kind for one in ran.case.turns[0].findings) == "after_end"
     assert ran.run.run.duration_s < 10
 
 

@@ -56,6 +56,9 @@ def test_a_new_file_has_the_mode_of_any_new_file_and_an_old_one_keeps_its_own(tm
         Output(path).write("x")
     assert mode(new) == mode(plain)
     assert mode(old) == 0o640
+    after = tmp_path / "after"
+    after.touch()
+    assert mode(after) == mode(plain)
 
 
 def test_what_a_link_points_at_is_written_and_the_link_stays(tmp_path: Path) -> None:
@@ -182,7 +185,8 @@ def test_a_pipe_is_written_straight(tmp_path: Path) -> None:
 
 def printed(code: str, encoding: str = "utf-8") -> tuple[bytes, bytes]:
     """Standard output and standard error of a program."""
-    environ = {**os.environ, "PYTHONIOENCODING": encoding}
+    # A buffer is what makes the order of prints a question.
+    environ = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUNBUFFERED": ""}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environ, check=True)
     return done.stdout, done.stderr
 
@@ -253,3 +257,19 @@ def test_a_reader_that_has_gone_does_not_keep_standard_output_from_coming_back()
         program.stdin.close()
         assert program.stderr.read() == b"standard output is the pipe again"
     assert program.returncode == 0
+
+
+def test_standard_output_does_not_come_back_while_an_agent_is_left_behind() -> None:
+    out, err = printed(
+        "import threading\n"
+        "from golden.channel import AGENT_THREADS\n"
+        "from golden.output import standard_output\n"
+        "end = threading.Event()\n"
+        "agent = threading.Thread(target=end.wait, name=f'{AGENT_THREADS}-left', daemon=True)\n"
+        "with standard_output() as stream:\n"
+        "    agent.start()\n"
+        "    stream.write('report\\n')\n"
+        "print('late', flush=True)\n"
+        "end.set()\n"
+    )
+    assert (out, err) == (b"report\n", b"late\n")

@@ -107,6 +107,22 @@ def test_what_has_come_is_told_in_words() -> None:
     assert not reader.ended
 
 
+def test_a_question_that_was_sent_twice_is_a_finding() -> None:
+    reader = Reader("why?", "native", BOUNDS)
+    reader.open(Head(200, {}, "chunked", "the connection was closed"))
+    reader.feed(TOKEN + DONE, 0.0)
+    (finding, _) = reader.close(1.0).findings
+    assert finding == ("asked_again", "the question was sent twice: the connection was closed")
+
+
+def test_a_large_piece_is_read_no_further_than_its_bound() -> None:
+    turn, _ = read([TOKEN * 100_000], bounds=Bounds(answer=200_000))
+    assert turn.error is not None
+    assert turn.error.kind == "too_large"
+    assert 100_000 < turn.events_total * len(TOKEN) <= 200_000
+    assert read([TOKEN * 5_000 + DONE])[0].answer == "x" * 5_000
+
+
 def test_a_reply_whose_head_never_came_is_a_cut() -> None:
     turn = Reader("why?", "native", BOUNDS).close(1.0)
     assert turn.error is not None

@@ -37,7 +37,9 @@ def test_with_nothing_told_the_defaults_are_those_of_the_documentation(tmp_path:
     told = settings({}, empty)
     assert told == Settings(folder=str(tmp_path))
     assert (told.dialect, told.auth, told.concurrency, told.timeout, told.idle_timeout) == ("auto", True, 4, 60, 30)
-    assert (told.max_answer, told.max_event, told.suite_timeout, told.bail) == (8 * 2**20, 4 * 2**20, 300, False)
+    assert (told.max_answer, told.max_event, told.suite_timeout) == (8 * 2**20, 4 * 2**20, 300)
+    assert not any((told.bail, told.dry_run, told.quiet, told.verbose, told.isolated))
+    assert (told.suites, told.header, told.out, told.json_out) == ([], [], [], None)
 
 
 def test_the_nearest_pyproject_upwards_is_read(config: Config, tmp_path: Path) -> None:
