@@ -6,8 +6,9 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import NoReturn
 
 import click
 
@@ -64,15 +65,14 @@ def _leave(code: int) -> None:
     others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
     for thread in others:
         thread.join(max(0.0, end - time.monotonic()))
-    left_behind = any(thread.is_alive() for thread in others)
-    if left_behind:
+    leave: Callable[[int], NoReturn] = sys.exit
+    if any(thread.is_alive() for thread in others):
+        leave = os._exit
         atexit._run_exitfuncs()  # the agent's own: they would be passed over
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    if left_behind:
-        os._exit(code)
-    sys.exit(code)
+    leave(code)
 
 
 if __name__ == "__main__":

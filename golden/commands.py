@@ -229,7 +229,7 @@ def _outputs(options: Settings, stack: ExitStack) -> list[tuple[Report, Output]]
     for path, suffix in wanted:
         if suffix not in formats:
             raise UsageError(f"--out {path}: no report has the suffix {suffix!r}", hint=f"known: {', '.join(formats)}")
-        place = path.resolve()
+        place = Path(os.path.realpath(path))
         if place in outputs:
             raise UsageError(f"{path} is named twice as an output")
         outputs[place] = (formats[suffix], stack.enter_context(closing(Output(path))))

@@ -41,7 +41,7 @@ class Output:
                 self._device = path.open("w", encoding="utf-8")
             else:
                 # Through a link to what it points at: replacing the link itself would surprise.
-                self._target = path.resolve()
+                self._target = Path(os.path.realpath(path))
                 handle, name = tempfile.mkstemp(prefix=".golden.", dir=self._target.parent)
                 os.close(handle)
                 self._temporary = Path(name)

@@ -11,6 +11,9 @@ from golden.transcript import Failure, Finding, Seen, Timing, ToolCall, Turn, Us
 # How many events the log keeps at each end (contract 7).
 _LOG = 1000
 
+# How deep arguments and results are kept. Readers of JSON stop at 200 levels, and results files add some of their own.
+_DEEPEST = 150
+
 
 class Text(NamedTuple):
     """A delta of the answer."""
@@ -312,12 +315,14 @@ def _sum(one: int | None, other: int | None) -> int | None:
     return other if one is None else one if other is None else one + other
 
 
-def _mend(value: object) -> object:
-    """The same as `whole` for every text inside a JSON value."""
+def _mend(value: object, depth: int = 0) -> object:
+    """The same as `whole` for every text inside a JSON value; what is nested too deep to be read again is left out."""
     if isinstance(value, str):
         return whole(value)
+    if isinstance(value, (list, dict)) and depth == _DEEPEST:
+        return "(nested too deep)"
     if isinstance(value, list):
-        return [_mend(item) for item in value]
+        return [_mend(item, depth + 1) for item in value]
     if isinstance(value, dict):
-        return {whole(key): _mend(item) for key, item in value.items()}
+        return {whole(key): _mend(item, depth + 1) for key, item in value.items()}
     return value

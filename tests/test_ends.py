@@ -242,6 +242,35 @@ def test_long_messages_are_cut_once_they_are_covered(golden_run: Program) -> Non
     assert len(ran.case.error.message) == 2000
 
 
+def test_arguments_of_any_depth_give_results_that_are_read_again(golden_run: Program) -> None:
+    agent = module("""
+        def answer(question):
+            deep = "[" * 199 + "]" * 199
+            yield 'event: tool_call\\ndata: {"name": "a", "args": %s}\\n\\n' % deep
+            yield 'event: token\\ndata: {"text": "all is well"}\\n\\n'
+            yield "done", {}
+    """)
+    ran = golden_run("--agent", agent)
+    assert ran.code == 0
+    assert "(nested too deep)" in json.dumps(ran.case.turns[0].tool_calls[0].args)
+
+
+def test_an_output_that_is_a_link_to_itself_is_written_in_its_place(golden_run: Program) -> None:
+    Path("loop.txt").symlink_to("loop.txt")
+    assert golden_run("--agent", module(WELL), "--out", "loop.txt").code == 0
+    assert "1 of 1 cases passed" in Path("loop.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("folder")
+def test_streams_that_the_process_was_started_without_lead_nowhere() -> None:
+    code = (
+        "import os, sys; from golden import __main__ as program; os.close(0); os.close(1); sys.stdout = None; "
+        "program._ensure_streams(); print('unseen'); os.fstat(0); sys.stdout.flush()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
 class Own:
     """A target whose opening closes badly."""
 
