@@ -14,6 +14,7 @@ import click
 
 from golden.cli import cli
 from golden.errors import GoldenError, Stopped
+from golden.visible import visible
 
 # How long threads that are about to end are waited for.
 _GRACE_S = 0.2
@@ -32,7 +33,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         error.show()
         return error.exit_code
     except GoldenError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo("\n".join(map(visible, f"error: {error}".splitlines())), err=True)
         return error.exit_code
     except click.Abort as error:  # what click makes of a KeyboardInterrupt
         click.echo("stopped", err=True)
@@ -70,7 +71,7 @@ def _leave(code: int) -> None:
         leave = os._exit
         atexit._run_exitfuncs()  # the agent's own: they would be passed over
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, AttributeError):  # an agent may have closed them, or put None there
             stream.flush()
     leave(code)
 

@@ -9,6 +9,9 @@ from types import FrameType
 
 _STDLIB = str(Path(threading.__file__).parent)
 _INSTALLED = ("site-packages", "dist-packages")
+# How much of an exception's message is read. Much more than is shown: that is cut once its secrets are covered.
+_READ = 10_000
+
 _OURS = ("golden.agent_loop", "golden.channel", "golden.targets.")
 
 
@@ -18,6 +21,7 @@ def told(error: BaseException) -> str:
         message = str(error)
     except BaseException:
         message = "its message cannot be shown"
+    message = message[:_READ]
     text = f"{type(error).__name__}: {message}" if message else type(error).__name__
     return f"{text}: {told(error.exceptions[0])}" if isinstance(error, BaseExceptionGroup) else text
 

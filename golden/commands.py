@@ -5,17 +5,19 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import IO, cast
 
 import click
 
 from golden import dialects, loading, reports, targets
 from golden.engine import Job, Observer, Plan, question, run_jobs
-from golden.errors import UsageError, did_you_mean
+from golden.errors import GoldenError, UsageError, did_you_mean
 from golden.headers import AUTHORISING, header_name, headers, without_secrets
 from golden.interrupts import Interrupts
 from golden.output import Output, standard_output
@@ -49,21 +51,23 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
     with ExitStack() as stack:
         interrupts = stack.enter_context(Interrupts())
         # In this order: an output that cannot be written is found before the agent's code is loaded.
-        outputs = _outputs(options, stack)
+        outputs = _outputs(options, [job.suite for job in jobs], stack)
+        report = reports.load("json" if options.json_out == "-" else "text")
         stdout = stack.enter_context(standard_output())
         secrets = Secrets()
         for name in VARIABLES:
             secrets.add(os.environ.get(name, "").strip())
+        stack.enter_context(_covered(secrets))
         target = _target(options, secrets) if any(job.skip is None for job in jobs) else None
         observe = stack.enter_context(_progress(len(jobs), options))
         unwritten: list[str] = []
 
         def finish(result: RunResult) -> None:
             # Standard output first, and each of them whatever becomes of the others.
-            unwritten.extend(_print(result, options, stdout))
-            for report, output in outputs:
+            unwritten.extend(_print(report, result, options, stdout))
+            for kind, output in outputs:
                 try:
-                    output.write(report.render(result, View()))
+                    output.write(kind.render(result, View()))
                 except UsageError as error:
                     unwritten.append(error.message)
 
@@ -213,12 +217,13 @@ def _git() -> GitResult | None:
     return GitResult(sha=sha, branch=None if branch == "HEAD" else branch)
 
 
-def _outputs(options: Settings, stack: ExitStack) -> list[tuple[Report, Output]]:
+def _outputs(options: Settings, suites: Sequence[Suite], stack: ExitStack) -> list[tuple[Report, Output]]:
     """The report files, their places taken.
 
     Raises:
-        UsageError: a format that is not known, the same file twice, or a place that cannot be written.
+        UsageError: a format that is not known, the same file twice, a suite, or a place that cannot be written.
     """
+    taken = {os.path.realpath(suite.path) for suite in suites if suite.path}
     formats = reports.by_suffix()
     wanted = [(Path(name), Path(name).suffix) for name in options.out if name != "-"]
     if options.json_out is not None and options.json_out != "-":
@@ -230,18 +235,37 @@ def _outputs(options: Settings, stack: ExitStack) -> list[tuple[Report, Output]]
         if suffix not in formats:
             raise UsageError(f"--out {path}: no report has the suffix {suffix!r}", hint=f"known: {', '.join(formats)}")
         place = Path(os.path.realpath(path))
+        if str(place) in taken:
+            raise UsageError(f"{path} is a suite: a report would take its place")
         if place in outputs:
             raise UsageError(f"{path} is named twice as an output")
         outputs[place] = (formats[suffix], stack.enter_context(closing(Output(path))))
     return list(outputs.values())
 
 
-def _print(result: RunResult, options: Settings, stdout: IO[str]) -> list[str]:
+@contextmanager
+def _covered(secrets: Secrets) -> Iterator[None]:
+    """Covers secrets in what an agent says while it starts and stops: in errors, and in warnings, which it words."""
+
+    def told(message: Warning | str, *_: object) -> None:
+        with suppress(OSError):
+            click.echo(f"warning: {visible(secrets.cover(str(message)))}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = told  # type: ignore[assignment]  # it takes what that is called with
+        try:
+            yield
+        except GoldenError as error:
+            error.message = secrets.cover(error.message)
+            error.hint = error.hint and secrets.cover(error.hint)
+            raise
+
+
+def _print(report: Report, result: RunResult, options: Settings, stdout: IO[str]) -> list[str]:
     """Writes the report that standard output holds; returns what kept it from being written."""
     detail = options.verbose - options.quiet
-    name = "json" if options.json_out == "-" else "text"
     try:
-        stdout.write(reports.load(name).render(result, View(detail=detail, color=stdout.isatty())))
+        stdout.write(report.render(result, View(detail=detail, color=stdout.isatty())))
         stdout.flush()
     except BrokenPipeError:
         pass  # the verdict does not hang on who reads it
@@ -261,7 +285,7 @@ def _progress(total: int, options: Settings) -> Iterator[Observer]:
     else:
 
         def tell(result: CaseResult) -> None:
-            with suppress(BrokenPipeError):
+            with suppress(OSError):  # nobody reads it, or the disk is full: the reports are what counts
                 click.echo(f"{result.status} {visible(result.case_id)}", err=True)
 
         yield tell
@@ -278,6 +302,7 @@ def _complete(
     """Runs the jobs and calls `finish` with the result, before anything that may keep the process from ending."""
     # Not `asyncio.run`: it waits for threads that look up names or are stuck, and the reports would wait with it.
     with closing(asyncio.new_event_loop()) as loop:
+        loop.time = monotonic  # type: ignore[method-assign]  # an agent that patches `time` stops no clock of golden's
         stop = Stop()
         with interrupts.ending(lambda reason: loop.call_soon_threadsafe(stop, reason)):
             result = loop.run_until_complete(run_jobs(jobs, target, plan, stop, observe))

@@ -215,7 +215,7 @@ async def run_jobs(
     gate = _Gate(plan.bail)
     if target is not None:
         judging = _results(jobs, waiting, target, plan, stop, gate)
-        async with _suite_timeout(plan, stop), _opened(target, stop), aclosing(judging) as judged:
+        async with _suite_timeout(plan, stop), _opened(target, plan, stop), aclosing(judging) as judged:
             async for at, result, reader in judged:
                 results[at] = result
                 if reader.reason:
@@ -289,7 +289,7 @@ async def _suite_timeout(plan: Plan, stop: Stop) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _opened(target: Target, stop: Stop) -> AsyncIterator[None]:
+async def _opened(target: Target, plan: Plan, stop: Stop) -> AsyncIterator[None]:
     """The target, open. Where the run is stopped, neither its opening nor its closing keeps the reports waiting."""
     stack = AsyncExitStack()
     async with Watch(stop):
@@ -302,4 +302,4 @@ async def _opened(target: Target, stop: Stop) -> AsyncIterator[None]:
             async with closing:
                 await stack.aclose()
         except Exception as error:  # whatever a target of the user's raises: the results stand
-            _LOG.warning("the target did not close well: %s", told(error))
+            _LOG.warning("the target did not close well: %s", plan.secrets.cover(told(error)))

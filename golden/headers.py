@@ -9,6 +9,9 @@ from golden.redaction import Secrets
 # Headers that say who asks: with one of them golden mints no token of its own.
 AUTHORISING = frozenset({"authorization", "api-key", "cookie", "x-api-key"})
 
+# They say where the question's body ends, which is not for options to say.
+_FRAMING = frozenset({"connection", "content-length", "transfer-encoding"})
+
 _SENSITIVE = re.compile(r"auth|cookie|key|pass|secret|session|token", re.IGNORECASE)
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NAMED = re.compile(r"([A-Za-z]+ )?\$([A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})")
@@ -53,7 +56,7 @@ def headers(given: Iterable[str], environ: Mapping[str, str], secrets: Secrets) 
             return "$"
         value = environ.get(name, "").strip() if name else ""
         if not value:
-            problem = f"${name} is not set" if name else "a lone $ names no variable"
+            problem = f"${name} is not set, or empty" if name else "a lone $ names no variable"
             raise UsageError(f"--header: {problem}", hint="$NAME is taken from the environment, $$ is a dollar")
         secrets.add(value)
         return value
@@ -61,6 +64,8 @@ def headers(given: Iterable[str], environ: Mapping[str, str], secrets: Secrets) 
     pairs = []
     for header in given:
         name = header_name(header)
+        if name in _FRAMING:
+            raise UsageError(f"--header: golden sets {name!r} itself")
         value = _VARIABLE.sub(taken, header.partition(":")[2].strip())
         if not (value.isascii() and value.isprintable()):
             raise UsageError(f"--header: the value of {name!r} holds characters that no header can hold")

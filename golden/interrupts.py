@@ -1,9 +1,9 @@
 """SIGINT and SIGTERM: before and after the questions they end the command at once, between them they end the run."""
 
 import signal
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from types import TracebackType
 from typing import Self
 
@@ -51,7 +51,7 @@ class Interrupts:
             self._end = None
 
     def _handle(self, number: int, frame: object) -> None:
-        now = time.monotonic()
+        now = monotonic()  # as it was when golden was loaded: an agent may patch the module
         if self._end is None or (self.caught and now - self._at > _PATIENCE_S):
             raise Stopped if number == signal.SIGTERM else KeyboardInterrupt
         if not self.caught:

@@ -42,6 +42,8 @@ def load_object(name: str, *, option: str) -> object:
         except AttributeError:
             hint = did_you_mean(attribute, dir(found)) or None
             raise UsageError(f"{option}: {module_name!r} has no {attribute!r}", hint=hint) from None
+        except Exception as error:  # a module's own `__getattr__` may raise what it likes
+            raise UsageError(f"{option}: {name!r} cannot be had: {told(error)}") from error
     return found
 
 

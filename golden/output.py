@@ -100,6 +100,7 @@ def standard_output() -> Iterator[IO[str]]:
         with suppress(OSError):  # whoever read has gone, or the disk is full: that was told when it was written
             stream.close()
         if not any(thread.name.startswith(AGENT_THREADS) for thread in threading.enumerate()):
-            sys.stdout.flush()
+            with suppress(OSError, ValueError, AttributeError):  # an agent may have closed it, or put None there
+                sys.stdout.flush()
             os.dup2(kept, 1)
         os.close(kept)

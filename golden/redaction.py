@@ -69,7 +69,9 @@ def _forms(value: str) -> list[str]:
     """Patterns of every spelling: as it is, URL- or JSON-encoded, and base64, wherever in a longer text it stood."""
     coded = {form for form in _base64(value.encode(errors="replace")) if len(form) >= _SHORTEST}
     parts = re.findall(r"\\+|[^\\]", value)
-    return ["".join(map(_spelled, parts)), *map(re.escape, sorted(coded, key=len, reverse=True))]
+    # Encoders of base64 break long lines, anywhere as far as this can know.
+    wrapped = ["[\r\n]*".join(map(re.escape, form)) for form in sorted(coded, key=len, reverse=True)]
+    return ["".join(map(_spelled, parts)), *wrapped]
 
 
 def _spelled(part: str) -> str:

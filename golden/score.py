@@ -26,8 +26,10 @@ from golden.transcript import Failure, Transcript, Turn
 # The most of an answer that a results file holds, in bytes (contract 7).
 _ANSWER = 64 * 1024
 
-# The most of a message, in characters: an agent may say megabytes where it names a tool or reports an error.
+# The most of a message that is shown, in characters: an agent may say megabytes where it names a tool or reports an
+# error. What is looked through for secrets is longer, so that none is cut in two at the end of what is shown.
 _MESSAGE = 2000
+_READ = 10_000
 
 _TOOL_CHECKS = frozenset({"expected_tools", "forbidden_tools", "expect_no_tool_call", "max_tool_calls"})
 
@@ -47,7 +49,7 @@ def _undecided(case: Case, turns: int, why: str) -> list[Check]:
     """The checks that the case asks of so many turns, none of them decided."""
     nothing = [Fold(case.question).close(0.0, proven=False, pending=False)] * turns
     checks = [check for family in families() for check in family(case, nothing, str)]
-    return [replace(check, ok=None, message=f"undecided: {why}", hits=()) for check in checks]
+    return [replace(check, ok=None, message=f"undecided: {why[:_READ]}", hits=()) for check in checks]
 
 
 def judge(suite: Suite, case: Case, model: str | None, transcript: Transcript, secrets: Secrets) -> CaseResult:
@@ -124,7 +126,11 @@ def _all_ok(checks: Iterable[CheckResult], names: set[str] | frozenset[str]) -> 
 
 
 def _error(failure: Failure | None, secrets: Secrets) -> ErrorResult | None:
-    return None if failure is None else ErrorResult(kind=failure.kind, message=_short(secrets.cover(failure.message)))
+    return (
+        None
+        if failure is None
+        else ErrorResult(kind=failure.kind, message=_short(secrets.cover(failure.message[:_READ])))
+    )
 
 
 def _short(covered: str) -> str:

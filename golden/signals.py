@@ -204,7 +204,9 @@ class Fold:
             for item in self._calls
         )
         if self._error is None and not answer.strip() and not calls:
-            self._error = Failure("empty", "the stream ended with no answer and no tool call")
+            names = ", ".join(dict.fromkeys(seen.name or "message" for seen in self._first[:20]))
+            came = f"; its first events are named {names}" if names else ""
+            self._error = Failure("empty", f"the stream ended with no answer and no tool call{came}")
         shown = tuple(dict.fromkeys(text for text in (deltas, *messages, self._mended("".join(self._late))) if text))
         return Turn(
             question=self._question,

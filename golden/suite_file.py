@@ -2,9 +2,7 @@
 
 import hashlib
 import json
-import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -12,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from golden.document import TOO_DEEP, Place, fault, parsed, read_bytes, shown
 from golden.errors import Fault, SuiteError, did_you_mean
 from golden.suite import (
     CHECKS_NOTHING,
@@ -30,10 +29,6 @@ from golden.suite import (
     spelled,
     unique_id,
 )
-
-_DEPTH = 100  # far below what the recursion of Python and pydantic bears
-_SHOWN = 60  # the most characters that a message shows of a value
-_TOO_DEEP = f"nested more than {_DEPTH} deep"
 
 # What a validation error says that something else was expected, in our words.
 _EXPECTED = {
@@ -56,7 +51,6 @@ _EXPECTED = {
 
 _TOLD = {"finite_number", "string_unicode"}  # by `_flaws`
 
-_Path = tuple[str | int, ...]
 _Part = TypeVar("_Part", bound=Part)
 
 # The ids that are taken in a run: by which case, and by which question.
@@ -101,12 +95,12 @@ def load_suites(paths: Iterable[str | PathLike[str]], *, follow_links: bool = Tr
     ids: _Ids = {}
     for path in map(str, paths):
         try:
-            data = _bytes(path, follow_links)
+            data = read_bytes(path, follow_links)
             file = Path(path).resolve()
             if file in files:
-                raise _fault(path, f"the same file as {files[file]}", "name it once")
+                raise fault(path, f"the same file as {files[file]}", "name it once")
             files[file] = path
-            document, flaws = _parsed(path, data)
+            document, flaws = parsed(path, data)
             suite = _File(path, document).suite(flaws, ids)
             suites.append(suite.read_from(path, hashlib.sha256(data).hexdigest()))
         except SuiteError as error:
@@ -123,81 +117,6 @@ def dump_suite(suite: Suite) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
-def _bytes(path: str, follow_links: bool) -> bytes:
-    try:
-        if not follow_links and Path(path).is_symlink():
-            raise _fault(path, "a symbolic link", "suites that are links are not followed here: name the file itself")
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        raise _fault(path, "no such file", "a relative path is taken from the current folder") from None
-    except IsADirectoryError:
-        raise _fault(path, "a folder", "name the suite files in it") from None
-    except (OSError, ValueError) as error:
-        raise _fault(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _fault(place: str, problem: str, remedy: str = "") -> SuiteError:
-    return SuiteError([Fault(place, problem, remedy)])
-
-
-def _parsed(path: str, data: bytes) -> tuple[dict[str, Any], list[tuple[_Path, str]]]:
-    """Reads a file's bytes as a JSON object.
-
-    Returns:
-        (document, flaws): what is wrong with it as JSON, each with its place in the document.
-
-    Raises:
-        SuiteError: it is no JSON object.
-    """
-    repeated: list[tuple[object, list[str]]] = []
-
-    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(pairs)
-        if len(value) < len(pairs):
-            counts = Counter(key for key, _ in pairs)
-            repeated.append((value, [key for key, count in counts.items() if count > 1]))
-        return value
-
-    try:
-        text = data.decode().removeprefix("\ufeff")
-        document = json.loads(text, object_pairs_hook=made) if text.strip() else None
-    except UnicodeDecodeError as error:
-        before = data[: error.start].decode()
-        place = f"{path}:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
-        raise _fault(place, f"not UTF-8: {error.reason}", "save the file as UTF-8") from None
-    except json.JSONDecodeError as error:
-        problem = f"no JSON: {error.msg[0].lower()}{error.msg[1:]}"
-        remedy = "JSON has double quotes only, no comments, and no comma after the last item"
-        raise _fault(f"{path}:{error.lineno}:{error.colno}", problem, remedy) from None
-    except RecursionError:
-        raise _fault(path, _TOO_DEEP) from None
-    except ValueError:
-        raise _fault(path, "a number has more digits than can be read") from None
-    if not isinstance(document, dict):
-        problem = f"expected an object, got {_shown(document)}" if text.strip() else "empty"
-        raise _fault(path, problem, 'a suite is an object: {"cases": [...]}')
-    return document, list(_flaws(document, (), {id(value): keys for value, keys in repeated}))
-
-
-def _flaws(value: object, path: _Path, repeated: Mapping[int, list[str]]) -> Iterator[tuple[_Path, str]]:
-    """What `json` lets pass: keys that come twice, numbers that are none, halves of surrogate pairs, any depth."""
-    if len(path) > _DEPTH:
-        yield path[:3], _TOO_DEEP
-    elif isinstance(value, dict):
-        for key in repeated.get(id(value), ()):
-            yield (*path, key), "the key comes twice"
-        for key, item in value.items():
-            yield from _flaws(key, (*path, key), repeated)
-            yield from _flaws(item, (*path, key), repeated)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _flaws(item, (*path, index), repeated)
-    elif isinstance(value, float) and not math.isfinite(value):
-        yield path, f"expected a finite number, got {_shown(value)}"
-    elif isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
-        yield path, f"half of a surrogate pair stands alone in {_shown(value)}"
-
-
 class _File:
     """One suite file on its way: what it holds, and what is wrong with it."""
 
@@ -208,7 +127,7 @@ class _File:
         self._defaults: dict[str, Any] = {}
         self._defaults_are_sound = True
 
-    def suite(self, flaws: list[tuple[_Path, str]], ids: _Ids) -> Suite:
+    def suite(self, flaws: list[tuple[Place, str]], ids: _Ids) -> Suite:
         """Validates the whole.
 
         Args:
@@ -220,7 +139,7 @@ class _File:
         """
         for path, problem in flaws:
             self._add(path, problem)
-        if any(problem == _TOO_DEEP for _, problem in flaws):
+        if any(problem == TOO_DEEP for _, problem in flaws):
             raise SuiteError([*self._faults])
         _, outline, _ = self._read(_Outline, self._document, ())
         if (defaults := outline.values.get("defaults")) is not None:
@@ -234,7 +153,7 @@ class _File:
             raise SuiteError([*self._faults])
         return Suite.model_validate({**outline.values, "defaults": None, "cases": cases})
 
-    def _case(self, raw: object, place: _Path, ids: _Ids) -> Case | None:
+    def _case(self, raw: object, place: Place, ids: _Ids) -> Case | None:
         case, read, _ = self._read(Case, raw, place, self._defaults)
         if problem := contradiction(merged(self._defaults, read.values)):
             self._add(place, problem, "keep one of them")
@@ -245,12 +164,12 @@ class _File:
             if first is not here and not given and first[1] == here[1]:
                 self._add(place, f"the same question as {first[0]}", "give one of them an `id`")
             elif first is not here:
-                taken = f"{_shown(case_id)} is the id of {first[0]} too"
+                taken = f"{shown(case_id)} is the id of {first[0]} too"
                 self._add((*place, "id") if given else place, taken, "give one of them another `id`")
         return case
 
     def _read(
-        self, model: type[_Part], raw: object, place: _Path, defaults: Mapping[str, Any] | None = None
+        self, model: type[_Part], raw: object, place: Place, defaults: Mapping[str, Any] | None = None
     ) -> tuple[_Part | None, Spelled, set[str | int]]:
         """Validates one part of the document, telling what is wrong.
 
@@ -269,7 +188,7 @@ class _File:
             self._tell(error, model, place, read.written)
         return None, read, {error["loc"][0] if error["loc"] else "" for error in errors}
 
-    def _tell(self, error: ErrorDetails, model: type[Part], place: _Path, written: Mapping[str, str]) -> None:
+    def _tell(self, error: ErrorDetails, model: type[Part], place: Place, written: Mapping[str, str]) -> None:
         """Says a validation error in our words."""
         kind, context = error["type"], error.get("ctx", {})
         inner = [part for part in error["loc"] if part not in TAGS]
@@ -287,12 +206,12 @@ class _File:
         else:
             value = self._at(place)
             expected = _EXPECTED.get(kind, "what the schema says").format(**context)
-            self._add(place, f"expected {expected}, got {_shown(value)}", _remedy(kind, inner, value))
+            self._add(place, f"expected {expected}, got {shown(value)}", _remedy(kind, inner, value))
 
-    def _add(self, path: _Path, problem: str, remedy: str = "") -> None:
+    def _add(self, path: Place, problem: str, remedy: str = "") -> None:
         self._faults[Fault(self._place(path), problem, remedy)] = None
 
-    def _place(self, path: _Path) -> str:
+    def _place(self, path: Place) -> str:
         """Names a place: `file: cases[3] "case-id": field[0]`."""
         parts = [self._path]
         if len(path) > 1 and path[0] in ("cases", "prompts") and isinstance(path[1], int):
@@ -304,16 +223,16 @@ class _File:
         steps = "".join(f"[{step}]" if isinstance(step, int) else f".{_key(step)}" for step in path)
         return ": ".join([*parts, steps.removeprefix(".")] if steps else parts)
 
-    def _at(self, path: _Path) -> object:
+    def _at(self, path: Place) -> object:
         part: Any = self._document
         for step in path:
             part = part[step]
         return part
 
-    def _label(self, path: _Path) -> str:
+    def _label(self, path: Place) -> str:
         raw = self._at(path[:2])
         case_id = _case_id(spelled(Case, raw).values) if isinstance(raw, dict) else None
-        return "" if case_id is None else f" {_shown(case_id)}"
+        return "" if case_id is None else f" {shown(case_id)}"
 
 
 def _case_id(values: Mapping[str, object]) -> str | None:
@@ -333,16 +252,9 @@ def _nearest(key: str, model: type[Part]) -> str:
 
 def _remedy(kind: str, path: list[int | str], value: object) -> str:
     if kind == "list_type" and isinstance(value, str):
-        return f"write [{_shown(value)}]"
+        return f"write [{shown(value)}]"
     return "give the reason, as text" if path == ["skip"] and isinstance(value, bool) else ""
 
 
-def _shown(value: object) -> str:
-    """A value as JSON, short, and without characters that a terminal would obey."""
-    text = json.dumps(value, ensure_ascii=False)
-    text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
-
-
 def _key(key: str) -> str:
-    return key if key.isidentifier() else _shown(key)
+    return key if key.isidentifier() else shown(key)

@@ -1,6 +1,7 @@
 """The odd ends of a run: agents left behind, outputs that fail late, streams that are closed, signals too early."""
 
 import asyncio
+import base64
 import json
 import signal
 import subprocess
@@ -15,12 +16,16 @@ import pytest
 
 from golden import commands
 from golden.engine import Job, Plan, run_jobs
+from golden.errors import SuiteError
 from golden.output import Output
+from golden.redaction import Secrets
 from golden.suite import Case, Suite
+from golden.suite_file import load_suite
 from golden.watch import Stop
 from golden.wire import Chunk, Head, Request
 from tests.program import CASE, Program
 
+SECRET = "an-example-of-a-secret"
 GOLDEN = [sys.executable, "-m", "golden"]
 WELL = """
     def answer(question):
@@ -269,6 +274,131 @@ def test_streams_that_the_process_was_started_without_lead_nowhere() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+SAYS_SECRET = f"cannot connect with {SECRET}"
+STARTS_BADLY = f"""
+    async def answer(scope, receive, send):
+        if scope["type"] == "lifespan":
+            await receive()
+            await send({{"type": "lifespan.startup.failed", "message": {SAYS_SECRET!r}}})
+"""
+STOPS_BADLY = f"""
+    async def answer(scope, receive, send):
+        if scope["type"] == "lifespan":
+            await receive()
+            await send({{"type": "lifespan.startup.complete"}})
+            await receive()
+            await send({{"type": "lifespan.shutdown.failed", "message": {SAYS_SECRET!r}}})
+        else:
+            await send({{"type": "http.response.start", "status": 500, "headers": []}})
+            await send({{"type": "http.response.body", "body": b""}})
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "code", "says"),
+    [
+        ("--agent", f"raise RuntimeError({SAYS_SECRET!r})", "error: --agent: importing"),
+        ("--agent", f"def __getattr__(name): raise RuntimeError({SAYS_SECRET!r})", "cannot be had: RuntimeError"),
+        ("--asgi", STARTS_BADLY, "error: the app's start-up failed"),
+    ],
+)
+def test_what_an_agent_says_as_it_starts_shows_no_secret(
+    option: str, code: str, says: str, golden_run: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVAL_JWT_SECRET", SECRET)
+    ran = golden_run(option, module(code))
+    assert ran.code == 2
+    assert says in ran.err
+    assert SECRET not in ran.err
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("full", ["", "2>/dev/full"])
+def test_a_shut_down_that_fails_is_a_warning_that_shows_no_secret(full: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVAL_JWT_SECRET", SECRET)
+    done = run("--asgi", module(STOPS_BADLY), "--quiet", streams=full)
+    assert done.returncode == 3
+    told = f"warning: the agent's shut-down failed: RuntimeError: cannot connect with {'█' * len(SECRET)}\n"
+    assert done.stderr == ("" if full else told)
+
+
+@pytest.mark.parametrize("name", ["suite.json", "link.json"])
+def test_a_report_does_not_take_the_place_of_a_suite(name: str, golden_run: Program) -> None:
+    Path("link.json").symlink_to("suite.json")
+    ran = golden_run("--agent", module(WELL), "--out", name)
+    assert ran.code == 2
+    assert f"{name} is a suite" in ran.err
+    assert "cases" in json.loads(Path("suite.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_agent_that_patches_the_clock_stops_none_of_goldens() -> None:
+    agent = module("""
+        import time
+        def answer(question):
+            time.monotonic = time.perf_counter = time.time = lambda: 0.0
+            yield "token", {"text": "all is well"}
+            time.sleep(60)
+    """)
+    done = run("--agent", agent, "--timeout", "0.4", "--json-out", "results.json", "--quiet")
+    assert done.returncode == 3
+    (case,) = json.loads(Path("results.json").read_text(encoding="utf-8"))["results"]
+    assert "no end within 0.4 s" in case["error"]["message"]
+    assert 0.4 <= case["turns"][0]["timing"]["total_s"] < 20
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_agent_that_takes_the_streams_away_changes_no_verdict() -> None:
+    agent = module("""
+        import os, sys
+        def answer(question):
+            sys.stdout.close()
+            sys.stderr = None
+            os.close(0)
+            yield "token", {"text": "all is well"}
+            yield "done", {}
+    """)
+    done = run("--agent", agent, "--json-out", "results.json")
+    assert (done.returncode, "1 of 1 cases passed" in done.stdout) == (0, True)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_full_standard_error_changes_no_verdict() -> None:
+    done = run("--agent", module(WELL), streams="2>/dev/full")
+    assert (done.returncode, "1 of 1 cases passed" in done.stdout) == (0, True)
+
+
+def test_a_device_is_no_suite_and_is_read_no_further_than_one() -> None:
+    with pytest.raises(SuiteError, match="/dev/zero: larger than 32 MiB"):
+        load_suite("/dev/zero")
+
+
+def test_the_name_of_a_file_steers_no_terminal(golden_run: Program) -> None:
+    ran = golden_run("--agent", "json:dumps", "\x1b[2J.json")
+    assert ran.code == 2
+    assert "\\x1b[2J.json: no such file" in ran.err
+    assert "\x1b" not in ran.err
+
+
+@pytest.mark.parametrize("name", ["Content-Length", "transfer-encoding", "Connection"])
+def test_how_a_question_is_framed_is_not_for_headers_to_say(name: str, golden_run: Program) -> None:
+    ran = golden_run("--base-url", "http://127.0.0.1:9", "--no-auth", "--header", f"{name}: 3")
+    assert ran.code == 2
+    assert f"golden sets {name.lower()!r} itself" in ran.err
+
+
+def test_a_port_that_is_none_is_no_url(golden_run: Program) -> None:
+    assert golden_run("--base-url", "http://127.0.0.1:99999", "--no-auth").code == 2
+
+
+def test_base64_in_lines_is_covered_too() -> None:
+    secrets = Secrets()
+    secrets.add("a secret of some length " * 8)
+    wrapped = base64.encodebytes(b"token: " + b"a secret of some length " * 8).decode()
+    assert wrapped.count("\n") > 2
+    assert base64.b64encode(b"secret of some lengt").decode()[2:-4] not in secrets.cover(wrapped).replace("\n", "")
 
 
 class Own:

@@ -58,7 +58,7 @@ def test_a_header_of_another_form_is_refused(header: str) -> None:
 def test_a_variable_that_is_not_set_or_empty_is_refused_by_its_name(name: str, form: str) -> None:
     with pytest.raises(UsageError) as caught:
         read(f"x: {form.format(name)}")
-    assert caught.value.message == f"--header: ${name} is not set"
+    assert caught.value.message == f"--header: ${name} is not set, or empty"
     assert caught.value.hint == "$NAME is taken from the environment, $$ is a dollar"
 
 

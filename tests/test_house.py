@@ -26,6 +26,7 @@ FLOORS = {
     "wire": 0,
     "agent_loop": 1,
     "blame": 0,
+    "document": 1,
     "channel": 0,
     "headers": 1,
     "interrupts": 1,

@@ -1,9 +1,9 @@
 import os
 import signal
-import time
 
 import pytest
 
+from golden import interrupts
 from golden.errors import Stopped
 from golden.interrupts import Interrupts
 
@@ -25,7 +25,7 @@ def test_a_signal_ends_the_run_and_is_told_once() -> None:
 
 def test_a_signal_long_after_the_first_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 2.5])
-    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(interrupts, "monotonic", lambda: next(clock))
     with pytest.raises(KeyboardInterrupt):
         ended_by(signal.SIGINT, signal.SIGINT)
 

@@ -71,7 +71,7 @@ def test_a_search_that_takes_too_long_is_undecided_and_lets_other_threads_run() 
     finally:
         done.set()
         thread.join()
-    assert time.monotonic() - begin < 5  # it is a second where the machine has nothing else to do
+    assert time.monotonic() - begin < 60  # a second where the machine has nothing else to do; a minute would be none
     assert ticks > 5
 
 

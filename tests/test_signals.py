@@ -68,7 +68,9 @@ def test_a_message_that_repeats_the_deltas_is_shown_once() -> None:
 def test_an_empty_message_replaces_the_deltas_and_what_was_shown_stays() -> None:
     turn = folded(Text("gone"), Message(""), End())
     assert (turn.answer, turn.shown) == ("", ("gone",))
-    assert turn.error == Failure("empty", "the stream ended with no answer and no tool call")
+    assert turn.error == Failure(
+        "empty", "the stream ended with no answer and no tool call; its first events are named piece"
+    )
 
 
 CALL = Call("look", {})
@@ -292,7 +294,10 @@ def test_what_stopped_the_reading_is_the_error_before_the_end_and_a_finding_afte
 @pytest.mark.parametrize("signals", [[], [End()], [Text(" \n"), End()], [Tokens(1, 1), Score(1)], [Result(1), End()]])
 def test_a_stream_with_no_answer_and_no_tool_call_is_an_error(signals: list[Signal]) -> None:
     turn = folded(*signals)
-    assert turn.error == Failure("empty", "the stream ended with no answer and no tool call")
+    assert turn.error is not None
+    assert turn.error.kind == "empty"
+    assert turn.error.message.startswith("the stream ended with no answer and no tool call")
+    assert turn.error.message.endswith("; its first events are named piece") == bool(signals)
     assert turn.finish is None
 
 

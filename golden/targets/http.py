@@ -166,7 +166,7 @@ def _parsed(base_url: str) -> httpx.URL:
         url = httpx.URL(base_url)
     except httpx.InvalidURL:
         url = httpx.URL()
-    if url.scheme not in ("http", "https") or not url.host:
+    if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 80) < 65_536:
         shown = base_url.partition("?")[0].rpartition("@")[2]  # not a password
         raise UsageError(f"--base-url {shown!r} is no http or https URL", hint="for example https://app.example.com")
     if url.userinfo or url.query or url.fragment or "?" in base_url or "#" in base_url:
