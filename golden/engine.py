@@ -106,8 +106,8 @@ async def _asked_once(target: Target, request: Request, plan: Plan, case: Case, 
     watch = Watch(stop, case.timeout_s or plan.timeout_s, plan.idle_timeout_s, named)
     now = asyncio.get_running_loop().time
     try:
-        async with watch, aclosing(_reply(target, request)) as reply:
-            async for piece in reply:
+        async with watch, _reply(target, request) as reply:
+            while (piece := await _next(reply)) is not None:
                 watch.last = now()
                 if isinstance(piece, Head):
                     reader.open(piece)
@@ -133,35 +133,44 @@ async def _asked_once(target: Target, request: Request, plan: Plan, case: Case, 
     return reader.close(now() - watch.start, error)
 
 
-async def _reply(target: Target, request: Request) -> AsyncGenerator[Head | Chunk, None]:
-    """What the target gives; whatever else it raises is its fault, told apart from golden's own."""
+@asynccontextmanager
+async def _reply(target: Target, request: Request) -> AsyncIterator[AsyncIterator[Head | Chunk]]:
     try:
         reply = target.ask(request)
-        try:
-            async for piece in reply:
-                yield piece
-        finally:
-            if isinstance(reply, AsyncGenerator):
-                await reply.aclose()
-    except GoldenError as error:
-        raise error if isinstance(error, TargetError) else TargetError("agent", str(error)) from error
     except Exception as error:
-        raise TargetError("agent", f"the target raised {told(error)}") from error
+        raise _fault(error) from error
+    try:
+        yield reply
+    finally:
+        if isinstance(reply, AsyncGenerator):
+            await reply.aclose()
 
 
-async def run_case(job: Job, target: Target, plan: Plan, stop: Stop, pool: Executor) -> tuple[CaseResult, Reader]:
-    """Runs one case to its verdict: ask, score, judge."""
-    suite, case = job.suite, job.case
-    request = question(job, plan)
-    turn, reader = await ask(target, request, plan, case, stop)
-    judged = None
+async def _next(reply: AsyncIterator[Head | Chunk]) -> Head | Chunk | None:
+    try:
+        return await anext(reply)
+    except StopAsyncIteration:
+        return None
+    except Exception as error:
+        raise _fault(error) from error
+
+
+def _fault(error: Exception) -> TargetError:
+    """Whatever a target raises is its fault, told apart from golden's own."""
+    if isinstance(error, GoldenError):
+        return error if isinstance(error, TargetError) else TargetError("agent", str(error))
+    return TargetError("agent", f"the target raised {told(error)}")
+
+
+async def judge(job: Job, request: Request, turn: Turn, plan: Plan, stop: Stop, pool: Executor) -> CaseResult:
+    """Scores and judges what came. In a thread: a slow pattern, or a long answer, must not stop the run's clocks."""
+    result = None
     async with Watch(stop):
-        # In a thread: a slow pattern, or a long answer with secrets to look for, must not stop the run's clocks.
-        judge = partial(score.judge, suite, case, request.model, Transcript((turn,)), plan.secrets)
-        judged = await asyncio.get_running_loop().run_in_executor(pool, judge)
-    if judged is None:
-        judged = score.not_run(suite, case, request.model, stop.reason or "", plan.secrets, (turn,))
-    return judged, reader
+        judging = partial(score.judge, job.suite, job.case, request.model, Transcript((turn,)), plan.secrets)
+        result = await asyncio.get_running_loop().run_in_executor(pool, judging)
+    if result is None:
+        return score.not_run(job.suite, job.case, request.model, stop.reason or "", plan.secrets, (turn,))
+    return result
 
 
 class _Gate:
@@ -170,16 +179,16 @@ class _Gate:
     def __init__(self, bail: bool) -> None:
         self.shut = ""
         self._bail = bail
-        self._answered = False
+        self.answered = False
         self._hopeless = 0
 
     def is_open(self, in_flight: int) -> bool:
         """While all that came were refusals, no more are in flight than may still be judged."""
-        return not self.shut and (self._answered or not self._hopeless or self._hopeless + in_flight < _HOPELESS)
+        return not self.shut and (self.answered or not self._hopeless or self._hopeless + in_flight < _HOPELESS)
 
     def saw(self, result: CaseResult) -> None:
-        self._answered = self._answered or result.status in ("passed", "failed")
-        hopeless = result.error is not None and result.error.kind in _HOPELESS_KINDS and not self._answered
+        self.answered = self.answered or result.status in ("passed", "failed")
+        hopeless = result.error is not None and result.error.kind in _HOPELESS_KINDS and not self.answered
         self._hopeless = self._hopeless + 1 if hopeless else 0
         if self._hopeless >= _HOPELESS and result.error:
             self.shut = f"{_HOPELESS} cases in a row got no answer: {result.error.message}"
@@ -253,24 +262,38 @@ def _target(target: Target, plan: Plan, read: dict[str, str]) -> TargetResult:
 async def _results(
     jobs: Sequence[Job], waiting: deque[int], target: Target, plan: Plan, stop: Stop, gate: _Gate
 ) -> AsyncGenerator[tuple[int, CaseResult, Reader], None]:
-    """Runs the waiting jobs, many at once, and yields each as it is done; takes none while the gate is shut."""
-    running: dict[asyncio.Task[tuple[CaseResult, Reader]], int] = {}
+    """Asks and judges the waiting jobs, many at once, and yields each result; takes none while the gate is shut.
+
+    A case that has its answer makes room for the next while it is judged, save where the next may depend on that.
+    """
+    asking: dict[asyncio.Task[tuple[Turn, Reader]], tuple[int, Request]] = {}
+    judging: dict[asyncio.Task[CaseResult], tuple[int, Reader]] = {}
     pool = ThreadPoolExecutor(2, "golden-score")
     try:
         while True:
-            while waiting and len(running) < plan.concurrency and stop.reason is None and gate.is_open(len(running)):
+            while waiting and stop.reason is None and gate.is_open(len(asking) + len(judging)):
+                apart = gate.answered and not plan.bail
+                if (max if apart else sum)((len(asking), len(judging))) >= plan.concurrency:
+                    break
                 at = waiting.popleft()
-                running[asyncio.create_task(run_case(jobs[at], target, plan, stop, pool))] = at
-            if not running:
+                request = question(jobs[at], plan)
+                task = asyncio.create_task(ask(target, request, plan, jobs[at].case, stop))
+                asking[task] = at, request
+            if not asking and not judging:
                 return
-            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in sorted(done, key=running.__getitem__):
-                result, reader = task.result()
-                yield running.pop(task), result, reader
+            done, _ = await asyncio.wait([*asking, *judging], return_when=asyncio.FIRST_COMPLETED)
+            for task in [task for task in asking if task in done]:
+                at, request = asking.pop(task)
+                turn, reader = task.result()
+                judging[asyncio.create_task(judge(jobs[at], request, turn, plan, stop, pool))] = at, reader
+            for judged in [judged for judged in judging if judged in done]:
+                at, reader = judging.pop(judged)
+                yield at, judged.result(), reader
     finally:
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        left = [*asking, *judging]
+        for unfinished in left:
+            unfinished.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
         # A pattern may still be at work where the run was stopped.
         pool.shutdown(wait=stop.reason is None, cancel_futures=True)
 

@@ -14,6 +14,8 @@ _LOG = 1000
 # How deep arguments and results are kept. Readers of JSON stop at 200 levels, and results files add some of their own.
 _DEEPEST = 150
 
+_new = tuple.__new__  # see `sse`
+
 
 class Text(NamedTuple):
     """A delta of the answer."""
@@ -113,16 +115,6 @@ class Fold:
         self._first: list[Seen] = []
         self._last: deque[Seen] = deque(maxlen=_LOG)
         self._events = 0
-        self._fold: dict[type, Callable[..., None]] = {
-            Message: self._message,
-            Call: self._call,
-            Result: self._result,
-            Score: self._score,
-            Tokens: self._tokens,
-            Error: self._failed,
-            End: self._end,
-            Odd: self.note,
-        }
 
     @property
     def characters(self) -> int:
@@ -141,11 +133,14 @@ class Fold:
             self._first_event_s = at
         self._events += 1
         if len(signals) == 1 and type(signals[0]) is Text and not self.ended:  # by far the most: the same, in short
-            self._delta(signals[0].text, at)
+            text = signals[0].text
+            if self._first_token_s is None and text:
+                self._first_token_s = at
+            self._texts.append(text)
             kinds = "text"
         else:
             kinds = self._each(event, signals)
-        seen = Seen(at, event.name, kinds)
+        seen = _new(Seen, (at, event.name, kinds))
         if self._events <= _LOG:
             self._first.append(seen)
         else:
@@ -160,20 +155,17 @@ class Fold:
                     self._late.append(signal.text)  # in no answer, but a person may have seen it
                 self._after_end(event)
             elif isinstance(signal, Text):
-                self._delta(signal.text, event.at)
+                self._shown(signal.text, event.at)
+                self._texts.append(signal.text)
             else:
                 if isinstance(signal, Message):
                     self._shown(signal.text, event.at)
                 elif isinstance(signal, End):
                     self._end_s = event.at
-                self._fold[type(signal)](*signal)
+                _FOLD[type(signal)](self, *signal)
         if event.data is None:
             self.note("event_without_data", f"`{event.name}` has no data: a browser's EventSource does not see it")
         return "+".join(type(signal).__name__ for signal in signals).lower()
-
-    def _delta(self, text: str, at: float) -> None:
-        self._shown(text, at)
-        self._texts.append(text)
 
     def close(
         self, at: float, *, proven: bool, pending: bool, invalid_utf8: bool = False, error: TargetError | None = None
@@ -311,6 +303,19 @@ class Fold:
 
     def _after_end(self, event: Event) -> None:
         self.note("after_end", f"`{event.name or 'message'}` came after the end marker")
+
+
+# Not of the instance: a fold that held its own methods would wait for the garbage collector with all that it gathered.
+_FOLD: dict[type, Callable[..., None]] = {
+    Message: Fold._message,
+    Call: Fold._call,
+    Result: Fold._result,
+    Score: Fold._score,
+    Tokens: Fold._tokens,
+    Error: Fold._failed,
+    End: Fold._end,
+    Odd: Fold.note,
+}
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

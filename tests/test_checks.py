@@ -194,7 +194,7 @@ def test_a_secret_in_a_score_is_covered_before_the_score_is_cut(pad: int) -> Non
 )
 def test_a_forbidden_phrase_is_found_however_it_is_written(shown: str) -> None:
     found = check(turn(shown), forbidden_phrases=["don't sell-off 20 get_quote"])
-    assert (found.ok, found.hits) == (False, ("don't sell-off 20 get_quote",))
+    assert (found.name, found.ok, found.hits) == ("forbidden_phrases", False, ("don't sell-off 20 get_quote",))
     assert check(turn(shown), required_phrases=["DON’T  SELL—OFF 20 `get_quote`"]).ok
 
 

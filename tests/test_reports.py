@@ -144,10 +144,10 @@ def test_more_is_each_cases_answer_calls_and_events() -> None:
 
 
 def test_the_whole_answer_is_shown_only_where_more_is_asked_for() -> None:
-    answer = "word " * 200 + "end"
-    assert "end" not in shown(judged(BAD, turn(answer)))
-    assert "word…" in re.sub(r"\s", "", shown(judged(BAD, turn(answer))))
-    assert "end" in shown(judged(BAD, turn(answer)), detail=1)
+    answer = "x" * 300
+    for more, cut in ((answer, answer), (answer + "y", "x" * 299 + "…")):
+        assert f"answer:{cut}\n\n" in shown(judged(BAD, turn(more))).replace("\n    ", "")
+    assert "xxxy\n" in shown(judged(BAD, turn(answer + "y")), detail=1)
 
 
 def test_an_empty_answer_is_told_as_empty_where_it_was_judged() -> None:
@@ -211,6 +211,17 @@ def test_the_last_lines_are_the_runs_figures(usage: Usage | None, figures: str) 
 
 def test_where_nothing_was_timed_no_times_are_told() -> None:
     assert lines(left_out())[-1] == "1 cases: 0 passed, 0 failed, 0 errors, 1 skipped, 0 not run; 2.50 s"
+
+
+def test_what_was_called_is_told_once_and_only_where_something_was() -> None:
+    called = turn(tool_calls=(ToolCall("a", {}), ToolCall("", {})))
+    assert "  called: a, (no name)" in lines(judged(BAD, called))
+    assert shown(judged({"max_tool_calls": 1}, called)).count("called:") == 1
+    assert "called" not in shown(judged(BAD, turn()))
+
+
+def test_a_result_of_others_that_gives_no_reason_is_shown_without_one() -> None:
+    assert "skipped  later" in lines(left_out().model_copy(update={"error": None}))
 
 
 def test_a_reason_that_is_long_is_told_to_its_end() -> None:
@@ -349,7 +360,7 @@ def test_a_word_longer_than_a_line_is_broken_and_nothing_of_it_is_lost(word: str
 
 
 def test_text_is_broken_at_spaces_and_between_wide_characters_only() -> None:
-    mixed = "naïve-café Straße_mit_Ümläuten, don’t " * 10
+    mixed = "naïve-café Straße_mit_Ümläuten, ZIGZAG don’t " * 10
     report = shown(judged(BAD, turn(mixed.strip())), detail=1)
     assert mixed.strip() in report.replace("\n    ", " ")
     wide = "漢字" * 100

@@ -393,3 +393,33 @@ def test_a_check_is_told_with_its_place() -> None:
             name="groundedness_threshold", ok=False, message="0.5 expected; no score came in the stream", turn=1
         ),
     )
+
+
+LONG_SECRET = "QWERTZUIOPASDFGHJKLYXCVBNM"
+
+
+@pytest.mark.parametrize("before", [0, 1990, 1998, 2010, 9990, 20_000])
+def test_a_message_is_short_and_ends_in_no_half_of_a_secret(before: int) -> None:
+    text = f"{'a' * before}{LONG_SECRET}{'a' * 20_000}"
+    found = (Finding("not_json", text), Finding("scores", text))
+    asked = {"clean_stream": True, "expected_tools": ["x"]}
+    secrets = covering(LONG_SECRET)
+    called = (ToolCall(text, {}),)
+    failed = judged(asked, turn(findings=found, tool_calls=called), secrets=secrets)
+    broken = judged(asked, turn(findings=found, error=Failure("agent", text)), secrets=secrets)
+    messages = [
+        *(check.message for result in (failed, broken) for check in result.checks),
+        *(finding.message for result in (failed, broken) for finding in result.turns[0].findings),
+        *(error.message for error in (broken.error, broken.turns[0].error) if error),
+    ]
+    assert len(messages) == 10
+    assert {len(message) for message in messages} == {2000}
+    assert {message[-1] for message in messages} == {"…"}
+    assert not any(set(LONG_SECRET) & set(message) for message in messages)
+
+
+def test_a_message_of_the_longest_length_is_whole() -> None:
+    for size, end in ((2000, "a"), (2001, "…")):
+        result = judged({"clean_stream": True}, turn("", error=Failure("agent", "a" * size)))
+        assert result.error is not None
+        assert (len(result.error.message), result.error.message[-1]) == (2000, end)

@@ -1,9 +1,10 @@
 """Phrases that must never be shown, and phrases that must be in the answer."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 from golden.checks import Check, Cover, Family
-from golden.fold import Folded, find, fold
+from golden.fold import Folded, contains, find, fold
 from golden.patterns import PatternTimeout, search
 from golden.suite import Checks, Pattern
 from golden.transcript import Turn
@@ -16,11 +17,12 @@ _AROUND = 40
 
 
 def _check(expect: Checks, turns: Sequence[Turn], cover: Cover) -> Iterable[Check]:
+    folded = cache(fold)  # what was shown is most often the answer
     if expect.forbidden_phrases:
-        shown = [fold(text) for turn in turns for text in turn.shown]
+        shown = [folded(text) for turn in turns for text in turn.shown]
         yield _decided("forbidden_phrases", lambda: _forbidden(expect.forbidden_phrases, shown, cover))
     if expect.required_phrases:
-        answers = [fold(turn.answer) for turn in turns]
+        answers = [folded(turn.answer) for turn in turns]
         yield _decided("required_phrases", lambda: _required(expect.required_phrases, answers))
 
 
@@ -44,7 +46,7 @@ def _required(phrases: Sequence[Phrase | list[Phrase]], answers: Sequence[Folded
     missing = []
     for phrase in phrases:
         choices = phrase if isinstance(phrase, list) else [phrase]
-        if not any(_find(choice, answer) for choice in choices for answer in answers):
+        if not any(_is_in(choice, answer) for choice in choices for answer in answers):
             missing.append(" or ".join(map(_name, choices)))
     if missing:
         return Check("required_phrases", False, f"not in the answer: {'; '.join(missing)}")
@@ -62,6 +64,10 @@ def _find(phrase: Phrase, text: Folded) -> Spot | None:
         return search(phrase.regex, text.original)
     except PatternTimeout as timeout:
         raise PatternTimeout(f"{_name(phrase)}: {timeout}") from None
+
+
+def _is_in(phrase: Phrase, text: Folded) -> bool:
+    return _find(phrase, text) is not None if isinstance(phrase, Pattern) else contains(phrase, text)
 
 
 def _context(text: str, spot: Spot, cover: Cover) -> str:

@@ -9,6 +9,8 @@ from golden.sse import Event
 from golden.wire import Head, Post, Request
 
 Body = dict[str, object]
+
+_new = tuple.__new__  # see `sse`
 Signals = tuple[Signal, ...]
 
 _NO_MESSAGE = "no message"
@@ -57,7 +59,7 @@ def _malformed(name: str, fault: str, problem: str) -> Odd:
 
 def _token(body: Body) -> Signals:
     text = body.get("text")
-    return (Text(text),) if isinstance(text, str) else (_malformed("token", "", "has no `text`"),)
+    return (_new(Text, (text,)),) if isinstance(text, str) else (_malformed("token", "", "has no `text`"),)
 
 
 def _message(body: Body) -> Signals:
