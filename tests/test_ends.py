@@ -422,3 +422,18 @@ def test_a_target_that_closes_badly_changes_no_result(caplog: pytest.LogCaptureF
     ran = asyncio.run(run_jobs([Job(suite, suite.cases[0])], Own(), Plan(dialect="native"), Stop()))
     assert ran.all_passed
     assert "the target did not close well: RuntimeError: the lease is lost" in caplog.text
+
+
+class Rash(Own):
+    """A target that raises before there is a reply."""
+
+    def ask(self, request: Request) -> AsyncGenerator[Head | Chunk, None]:
+        raise ValueError("no such agent")
+
+
+def test_a_target_that_raises_as_it_is_asked_is_that_case_s_error() -> None:
+    suite = Suite(cases=[Case.model_validate(CASE)])
+    ran = asyncio.run(run_jobs([Job(suite, suite.cases[0])], Rash(), Plan(), Stop()))
+    error = ran.results[0].error
+    assert error is not None
+    assert (error.kind, error.message) == ("agent", "the target raised ValueError: no such agent")
