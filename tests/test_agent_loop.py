@@ -1,7 +1,6 @@
 """Where agents run: the channel, the thread a question has, the loop all share, and what is done when it is blocked."""
 
 import asyncio
-import gc
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
@@ -15,6 +14,7 @@ from golden.agent_loop import AgentLoop, AgentWarning, Asking, Limits, in_thread
 from golden.blame import place, raised_at, told
 from golden.channel import Channel, Closed, resolve
 from golden.errors import AskAgain, TargetError, UsageError
+from tests.agents import no_agent_is_left
 
 QUICK = Limits(grace=0.1, disconnect=0.0, background=0.1, start=0.2, stop=0.2)
 PATIENT = QUICK._replace(grace=5.0, background=5.0, start=5.0, stop=5.0)
@@ -26,11 +26,7 @@ Work = Callable[[Asking[str]], Coroutine[Any, Any, None]]
 def nothing_is_left(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """No thread of a test outlives it, and asyncio has nothing to complain of."""
     yield
-    for thread in threading.enumerate():
-        if thread.name.startswith("golden-agent"):
-            thread.join(10)
-            assert not thread.is_alive()
-    gc.collect()
+    no_agent_is_left()
     assert [record.getMessage() for record in caplog.get_records("call") if record.name != "root"] == []
 
 

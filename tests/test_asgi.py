@@ -1,7 +1,6 @@
 """The ASGI target: real apps and hand-written ones, their pieces as sent, their lifespan, and what they do wrong."""
 
 import asyncio
-import gc
 import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -31,6 +30,7 @@ from golden.sse import Decoder
 from golden.targets import Spec
 from golden.targets.asgi import TARGET, AsgiTarget
 from golden.wire import Chunk, Head, Post, Request
+from tests.agents import no_agent_is_left
 
 LIMITS = Limits(grace=5.0, disconnect=0.02)
 
@@ -50,11 +50,7 @@ def body(data: object, more: bool = True) -> Message:
 def nothing_is_left(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """No thread of a test outlives it, and asyncio has nothing to complain of."""
     yield
-    for thread in threading.enumerate():
-        if thread.name.startswith("golden-agent"):
-            thread.join(10)
-            assert not thread.is_alive()
-    gc.collect()
+    no_agent_is_left()
     assert [record.getMessage() for record in caplog.get_records("call") if record.name == "asyncio"] == []
 
 

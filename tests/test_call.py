@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-import gc
 import subprocess
 import sys
 import threading
@@ -27,6 +26,7 @@ from golden.sse import Decoder, Event
 from golden.targets import Spec
 from golden.targets.call import TARGET, InProcessTarget, encoded
 from golden.wire import Chunk, Head, Request
+from tests.agents import no_agent_is_left
 
 QUICK = Limits(grace=0.1)
 
@@ -35,11 +35,7 @@ QUICK = Limits(grace=0.1)
 def nothing_is_left(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """No thread of a test outlives it, and asyncio has nothing to complain of."""
     yield
-    for thread in threading.enumerate():
-        if thread.name.startswith("golden-agent"):
-            thread.join(10)
-            assert not thread.is_alive()
-    gc.collect()
+    no_agent_is_left()
     assert [record.getMessage() for record in caplog.get_records("call")] == []
 
 
