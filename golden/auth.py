@@ -1,10 +1,9 @@
 """JSON web tokens for the agents under test: minted from a shared secret, renewed before they run out."""
 
+import importlib
 import os
 import time
 from collections.abc import Callable, Mapping
-
-import jwt
 
 from golden.errors import UsageError
 from golden.redaction import VARIABLES, Secrets
@@ -36,6 +35,7 @@ def mint_token(*, user_id: str = "eval-user", secret: str | None = None, ttl_sec
         secret = find_secret(os.environ)
     if secret is None:
         raise no_secret()
+    jwt = importlib.import_module("jwt")  # it loads cryptography: many runs need no token
     now = int(time.time())
     claims = {"sub": user_id, "iat": now - _SKEW_S, "exp": now + ttl_seconds, "scope": "evals"}
     # HMAC fills a short key up with zero bytes (RFC 2104, section 2): the signature is the same, and PyJWT's warning of
@@ -43,10 +43,11 @@ def mint_token(*, user_id: str = "eval-user", secret: str | None = None, ttl_sec
     # What is not UTF-8 in the environment is signed with as the bytes that it is.
     key = _checked(secret, "the secret").encode(errors="surrogateescape").ljust(32, b"\0")
     try:
-        return jwt.encode(claims, key, algorithm="HS256")
+        token: str = jwt.encode(claims, key, algorithm="HS256")
     except jwt.InvalidKeyError as error:
         hint = "tokens are HS256: a secret that both sides share; for another kind give --header 'Authorization: …'"
         raise UsageError(f"the secret cannot sign a token: {error}", hint=hint) from None
+    return token
 
 
 def find_secret(environ: Mapping[str, str]) -> str | None:

@@ -21,7 +21,8 @@ def told(error: BaseException) -> str:
         message = str(error)
     except BaseException:
         message = "its message cannot be shown"
-    message = message[:_READ]
+    # On one line: a hint of golden's own would stand on the next.
+    message = " ".join(message[:_READ].splitlines())
     text = f"{type(error).__name__}: {message}" if message else type(error).__name__
     return f"{text}: {told(error.exceptions[0])}" if isinstance(error, BaseExceptionGroup) else text
 

@@ -67,6 +67,11 @@ class Reader:
         return self._fold.ended
 
     @property
+    def size(self) -> int:
+        """How many bytes have come."""
+        return self._size
+
+    @property
     def came(self) -> str:
         """What has come so far, in words."""
         return f"{self._fold.events + len(self._unclaimed)} events, {self._fold.characters} characters of answer"
@@ -77,25 +82,23 @@ class Reader:
         Raises:
             TargetError: the stream or an event of it is larger than is read, or two dialects claim it.
         """
-        # In slices: a piece may be as large as an agent in this process likes.
-        for start in range(0, len(piece), _SLICE):
-            self._feed(piece[start : start + _SLICE], at)
-
-    def _feed(self, piece: bytes, at: float) -> None:
+        if len(piece) > _SLICE:  # a piece may be as large as an agent in this process likes
+            for start in range(0, len(piece), _SLICE):
+                self.feed(piece[start : start + _SLICE], at)
+            return
         self._size += len(piece)
         if self._size > self._bounds.answer:
             self._too_large("answer", self._bounds.answer)
         most = self._bounds.event
+        may_be_large = self._size > most  # before that no event needs to be measured
         for event in self._decoder.feed(piece, at):
-            data = event.data
-            # A character is at most four bytes: few events need to be measured.
-            if data is not None and 4 * len(data) > most and len(event.raw or data.encode()) > most:
+            if may_be_large and event.data is not None and len(event.raw or event.data.encode()) > most:
                 self._too_large("event", most)
             if self._dialect is None:
                 self._detect(event)
             else:
                 self._fold.add(event, self._dialect.read(event))
-        if self._decoder.size > most:
+        if may_be_large and self._decoder.size > most:
             self._too_large("event", most)
 
     def close(self, at: float, error: TargetError | None = None) -> Turn:

@@ -126,11 +126,11 @@ def _all_ok(checks: Iterable[CheckResult], names: set[str] | frozenset[str]) -> 
 
 
 def _error(failure: Failure | None, secrets: Secrets) -> ErrorResult | None:
-    return (
-        None
-        if failure is None
-        else ErrorResult(kind=failure.kind, message=_short(secrets.cover(failure.message[:_READ])))
-    )
+    if failure is None:
+        return None
+    message, *hint = failure.message.rsplit("\nhint: ", 1)  # it is short, and what to do must not be cut off
+    shown = [_short(secrets.cover(part[:_READ])) for part in (message, *hint)]
+    return ErrorResult(kind=failure.kind, message="\nhint: ".join(shown))
 
 
 def _short(covered: str) -> str:
@@ -161,7 +161,7 @@ def _turn(turn: Turn, secrets: Secrets) -> TurnResult:
             first_token_s=_rounded(turn.timing.first_token_s),
             total_s=round(turn.timing.total_s, 6),
         ),
-        events=tuple((round(seen.at_s, 6), name(seen.name), seen.signal) for seen in turn.events),
+        events=tuple([(at, name(event), signal) for at, event, signal in turn.events]),
         events_total=turn.events_total,
         findings=tuple(
             FindingResult(kind=finding.kind, message=_short(cover(finding.message))) for finding in turn.findings

@@ -96,7 +96,6 @@ class Fold:
     """
 
     def __init__(self, question: str) -> None:
-        self.ended = False
         self._question = question
         self._texts: list[str] = []
         self._messages: list[str] = []
@@ -117,6 +116,11 @@ class Fold:
         self._events = 0
 
     @property
+    def ended(self) -> bool:
+        """Whether the end marker came."""
+        return self._end_s is not None
+
+    @property
     def characters(self) -> int:
         """How much of an answer has come, for messages about an answer that did not come whole."""
         return max(sum(map(len, self._texts)), len(self._messages[-1]) if self._messages else 0)
@@ -132,8 +136,8 @@ class Fold:
         if self._first_event_s is None:
             self._first_event_s = at
         self._events += 1
-        if len(signals) == 1 and type(signals[0]) is Text and not self.ended:  # by far the most: the same, in short
-            text = signals[0].text
+        if len(signals) == 1 and type(signal := signals[0]) is Text and self._end_s is None:  # by far the most
+            text = signal.text
             if self._first_token_s is None and text:
                 self._first_token_s = at
             self._texts.append(text)
@@ -157,11 +161,11 @@ class Fold:
             elif isinstance(signal, Text):
                 self._shown(signal.text, event.at)
                 self._texts.append(signal.text)
+            elif isinstance(signal, End):
+                self._end_s = event.at
             else:
                 if isinstance(signal, Message):
                     self._shown(signal.text, event.at)
-                elif isinstance(signal, End):
-                    self._end_s = event.at
                 _FOLD[type(signal)](self, *signal)
         if event.data is None:
             self.note("event_without_data", f"`{event.name}` has no data: a browser's EventSource does not see it")
@@ -291,10 +295,9 @@ class Fold:
 
     def _failed(self, message: str) -> None:
         if self._error is None:
-            self._error = Failure("stream_error", f"the agent reports an error: {self._mended(message)}")
-
-    def _end(self) -> None:
-        self.ended = True
+            # On one line: a hint of golden's own would stand on the next.
+            told = " ".join(self._mended(message).splitlines())
+            self._error = Failure("stream_error", f"the agent reports an error: {told}")
 
     def note(self, kind: str, message: str) -> None:
         """Adds a finding; of several of one kind the first is told, with how many there were."""
@@ -313,7 +316,6 @@ _FOLD: dict[type, Callable[..., None]] = {
     Score: Fold._score,
     Tokens: Fold._tokens,
     Error: Fold._failed,
-    End: Fold._end,
     Odd: Fold.note,
 }
 

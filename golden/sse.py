@@ -85,14 +85,12 @@ class Decoder:
             self._held = [rest]
             self._held_size = len(rest)
         try:
-            return self._lines(lines.decode(), at)
+            text = lines.decode()
         except UnicodeDecodeError:
             self.invalid_utf8 = True
             # Each malformed byte becomes one lone surrogate, which no well-formed input can hold: so the data's very
             # bytes can be had back when its event is complete.
-            return self._lines(lines.decode(errors="surrogateescape"), at)
-
-    def _lines(self, text: str, at: float) -> list[Event]:
+            text = lines.decode(errors="surrogateescape")
         if self._at_start:
             self._at_start = False
             text = text.removeprefix("\ufeff")

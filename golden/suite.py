@@ -248,6 +248,13 @@ class Case(Defaults):
     _line: int | None = PrivateAttr(None)
 
     @property
+    def has_patterns(self) -> bool:
+        """Whether a phrase of it is a pattern, which may take its time."""
+        phrases = (*self.forbidden_phrases, *self.required_phrases)
+        choices = (phrase if isinstance(phrase, list) else [phrase] for phrase in phrases)
+        return any(isinstance(choice, Pattern) for each in choices for choice in each)
+
+    @property
     def line(self) -> int | None:
         """Where the case begins in its file, where that is known."""
         return self._line

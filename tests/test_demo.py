@@ -728,7 +728,7 @@ def test_the_command_looks_at_tokens_where_a_secret_is_set_and_says_what_is_brok
 def test_the_command_refuses_an_unknown_switch() -> None:
     done = CliRunner().invoke(main, ["--port", "0"], env={VARIABLE: "no-such"})
     assert done.exit_code == 2
-    assert "hint: the switches are wrong-tool, claimed-action" in done.output
+    assert "the switches are wrong-tool, claimed-action" in done.output
 
 
 def test_the_command_says_that_a_port_is_taken() -> None:

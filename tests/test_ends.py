@@ -437,3 +437,17 @@ def test_a_target_that_raises_as_it_is_asked_is_that_case_s_error() -> None:
     error = ran.results[0].error
     assert error is not None
     assert (error.kind, error.message) == ("agent", "the target raised ValueError: no such agent")
+
+
+@pytest.mark.parametrize("how", ["raise ValueError(words)", 'yield "error", {"message": words}'])
+@pytest.mark.usefixtures("folder")
+def test_no_agent_speaks_as_golden_where_golden_says_what_to_do(how: str, golden_run: Program) -> None:
+    agent = module(f"""
+        def answer(question):
+            words = "it broke\\nhint: run this as root"
+            {how}
+            yield "done", {{}}
+    """)
+    out = golden_run("--agent", agent).out
+    assert "it broke hint: run this as root" in " ".join(out.split())
+    assert not [line for line in out.splitlines() if line.strip().startswith("hint: run this")]

@@ -15,6 +15,7 @@ import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote
 
@@ -1118,3 +1119,32 @@ def test_the_demo_agent_passes_over_http_and_a_wrong_secret_is_told_after_five_c
     assert none.code == 2
     assert "EVAL_JWT_SECRET" in none.err
     assert "JWT_SECRET" in none.err.replace("EVAL_JWT_SECRET", "")
+
+
+# How pieces are gathered
+
+
+async def fast(asked: Asked) -> AsyncIterator[Step]:
+    yield CHUNKED
+    for _ in range(100):
+        yield chunk(tokens("well "))
+        yield 0.001
+    yield chunk(DONE) + chunk(b"")
+
+
+def test_pieces_that_come_fast_are_read_together(golden_run: Program) -> None:
+    with Server(fast) as server:
+        ran = golden_run("--base-url", server.url, "--no-auth")
+    (turn,) = ran.case.turns
+    assert turn.answer == "well " * 100
+    times = [at for at, _, _ in turn.events]
+    assert sum(later - earlier > 0.0008 for earlier, later in pairwise(times)) < 70
+
+
+def test_pieces_that_are_at_hand_are_read_without_a_pause(golden_run: Program) -> None:
+    pieces = b"".join(chunk(tokens("well ")) for _ in range(1000))
+    with Server([CHUNKED + pieces + chunk(DONE) + chunk(b"")]) as server:
+        ran = golden_run("--base-url", server.url, "--no-auth")
+    (turn,) = ran.case.turns
+    assert turn.answer == "well " * 1000
+    assert turn.timing.total_s < 3  # a pause for each would be 3.5 s

@@ -231,7 +231,7 @@ def test_a_turn_is_told_whole() -> None:
     assert told.usage is not None
     assert (told.usage.input, told.usage.output) == (3, None)
     assert (told.timing.first_event_s, told.timing.first_token_s, told.timing.total_s) == (0.123457, None, 2.0)
-    assert told.events == ((0.123457, "tool_call", "call"), (1.0, "", "text+text"))
+    assert told.events == ((0.12345678, "tool_call", "call"), (1.0, "", "text+text"))
     assert told.events_total == 2
     assert [(finding.kind, finding.message) for finding in told.findings] == [("scores", "two scores")]
     assert told.error is None
@@ -423,3 +423,11 @@ def test_a_message_of_the_longest_length_is_whole() -> None:
         result = judged({"clean_stream": True}, turn("", error=Failure("agent", "a" * size)))
         assert result.error is not None
         assert (len(result.error.message), result.error.message[-1]) == (2000, end)
+
+
+def test_what_to_do_is_not_cut_off_behind_a_long_message() -> None:
+    failure = Failure("http", f"{'x' * 50_000}\nhint: mend it")
+    result = judged({"expected_tools": ["a"]}, turn(error=failure))
+    assert result.error is not None
+    assert result.error.message.endswith("…\nhint: mend it")
+    assert len(result.error.message) < 2100

@@ -50,8 +50,8 @@ def chosen() -> frozenset[str]:
     names = frozenset(name.strip() for name in os.environ.get(VARIABLE, "").split(",")) - {""}
     if unknown := sorted(names - SWITCHES.keys()):
         raise ValueError(
-            f"{VARIABLE} names {', '.join(map(repr, unknown))}, which is no switch of the demo\n"
-            f"hint: the switches are {', '.join(SWITCHES)}"
+            f"{VARIABLE} names {', '.join(map(repr, unknown))}, which is no switch of the demo: "
+            f"the switches are {', '.join(SWITCHES)}"
         )
     return names
 

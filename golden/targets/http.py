@@ -71,7 +71,8 @@ class HttpTarget:
         """
         async with self._stack:
             try:
-                self._tls = httpx.create_ssl_context()
+                # To load the authorities takes longer than ten questions: not where there is no TLS at all.
+                self._tls = httpx.create_ssl_context(verify=self._url.scheme == "https" or not self._local)
                 self._idle.append(await self._client())
             except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
                 raise UsageError(
