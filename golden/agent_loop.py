@@ -11,10 +11,11 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
+from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -31,6 +32,7 @@ class Limits(NamedTuple):
 
     Attributes:
         grace: for what was told to end; after it the agent is left behind, or its loop found blocked.
+        thread: the same, for a thread of one question: nothing but that question waits for it.
         disconnect: between telling an app that its client left and cancelling it.
         background: at the end of the run, for what goes on after an answer was complete.
         start: for the start-up of an app.
@@ -38,6 +40,7 @@ class Limits(NamedTuple):
     """
 
     grace: float = 0.5
+    thread: float = 0.25
     disconnect: float = 0.05
     background: float = 5.0
     start: float = 30.0
@@ -221,6 +224,15 @@ class _LoopThread:
                 resolve(asking.done)
 
 
+@dataclass(slots=True, eq=False)
+class _Runs:
+    """Those that overlap in one event loop of golden's: they share the agents' loop."""
+
+    count: int = 0
+    starting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    threads: list[_LoopThread] = field(default_factory=list)
+
+
 class AgentLoop:
     """The event loop that asynchronous agents run in.
 
@@ -235,22 +247,30 @@ class AgentLoop:
     ) -> None:
         self._limits = limits
         self._prepare = prepare
+        self._open: dict[asyncio.AbstractEventLoop, _Runs] = {}
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Holds for one run, and leaves no loop running but those that are blocked."""
-        self._starting = asyncio.Lock()
-        self._threads: list[_LoopThread] = []
+        """Holds for one run, or several that overlap, and leaves no loop running but those that are blocked."""
+        here = asyncio.get_running_loop()
+        runs = self._open.setdefault(here, _Runs())
+        runs.count += 1
         try:
             yield
         finally:
-            try:
-                if self._threads and self._threads[-1].guilty is None:
-                    await self._threads[-1].end()
-            finally:
-                for thread in self._threads:
-                    thread.stop()
-            await _settled([thread.finished for thread in self._threads], self._limits.grace)
+            runs.count -= 1
+            if not runs.count:
+                del self._open[here]
+                await self._close(runs.threads)
+
+    async def _close(self, threads: Sequence[_LoopThread]) -> None:
+        try:
+            if threads and threads[-1].guilty is None:
+                await threads[-1].end()
+        finally:
+            for thread in threads:
+                thread.stop()
+        await _settled([thread.finished for thread in threads], self._limits.grace)
 
     async def start(self) -> _LoopThread:
         """Starts the loop where there is none, or none that is not blocked.
@@ -258,9 +278,10 @@ class AgentLoop:
         Raises:
             UsageError: the agent cannot start, or does not in time.
         """
-        async with self._starting:
-            if self._threads and self._threads[-1].guilty is None:
-                return self._threads[-1]
+        runs = self._open[asyncio.get_running_loop()]
+        async with runs.starting:
+            if runs.threads and runs.threads[-1].guilty is None:
+                return runs.threads[-1]
             thread = _LoopThread(self._prepare(), self._limits)
             try:
                 await thread.start()
@@ -272,7 +293,7 @@ class AgentLoop:
                     f"the agent's start-up took longer than {self._limits.start:g} s",
                     hint="it runs once, before the first question",
                 ) from None
-            self._threads.append(thread)
+            runs.threads.append(thread)
             return thread
 
     async def ask(self, work: Callable[[Asking[T]], Coroutine[Any, Any, None]]) -> AsyncGenerator[T, None]:

@@ -25,13 +25,21 @@ _RUN_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option("--case", metavar="ID", multiple=True, help="Only the case of this id."),
     click.option("--tag", metavar="TAG", multiple=True, help="Only cases with this tag."),
     click.option("-k", "--match", metavar="TEXT", multiple=True, help="Only cases with this in id, question or tag."),
+    click.option("--failed", metavar="RESULTS", help="Only the cases that did not pass there."),
+    click.option("--shard", metavar="I/N", help="Only the I-th of N parts, by the id of the case."),
     click.option("--concurrency", type=int, metavar="N", help="Cases in flight at once.  [default: 4]"),
     click.option("--timeout", type=float, metavar="S", help="For one turn, to the end of its stream.  [default: 60]"),
     click.option("--idle-timeout", type=float, metavar="S", help="The longest silence.  [default: 30]"),
     click.option("--max-answer", type=int, metavar="B", help="The most of one stream that is read.  [default: 8 MiB]"),
     click.option("--max-event", type=int, metavar="B", help="The most of one event that is read.  [default: 4 MiB]"),
     click.option("--suite-timeout", type=float, metavar="S", help="For the whole run, 0 for none.  [default: 300]"),
+    click.option("--retries", type=int, metavar="N", help="More tries for a case that did not pass.  [default: 0]"),
+    click.option(
+        "--flaky", type=click.Choice(["pass", "fail"]), help="What a pass on retry counts as.  [default: pass]"
+    ),
+    click.option("--trials", type=int, metavar="N", help="Run each case N times; all must pass.  [default: 1]"),
     click.option("-x", "--bail", is_flag=True, default=None, help="Start no case after the first that does not pass."),
+    click.option("--max-tokens", type=int, metavar="N", help="Start no case once the agent has reported more tokens."),
     click.option("--model", metavar="NAME", help="Passed to the agent.  [default: the suite's]"),
     click.option("--dry-run", is_flag=True, default=None, help="Show what would be sent; send nothing."),
     click.option("--json-out", metavar="FILE", help="Write the results as JSON; `-` is standard output."),
@@ -68,11 +76,21 @@ def run(context: click.Context, /, config: Path | None, suite: tuple[str, ...], 
 
 @cli.command(epilog="Example: golden check golden_questions.json")
 @click.argument("suite", nargs=-1)
+@click.option("--results", metavar="FILE", help="Also warn of tools that were never called in these results.")
 @click.option("--config", type=click.Path(path_type=Path), help="The configuration.  [default: pyproject.toml]")
 @click.pass_context
-def check(context: click.Context, config: Path | None, suite: tuple[str, ...]) -> None:
+def check(context: click.Context, config: Path | None, results: str | None, suite: tuple[str, ...]) -> None:
     """Validate suites without running them."""
-    context.exit(_commands().check(suite, config))
+    context.exit(_commands().check(suite, config, results))
+
+
+@cli.command(epilog="Example: golden merge shard-1.json shard-2.json --json-out results.json")
+@click.argument("results", nargs=-1, required=True)
+@click.option("--json-out", metavar="FILE", required=True, help="Where the joined results go; `-` is standard output.")
+@click.pass_context
+def merge(context: click.Context, results: tuple[str, ...], json_out: str) -> None:
+    """Join the results of shards."""
+    context.exit(_commands().merge(results, json_out))
 
 
 @cli.command(epilog="Example: golden schema suite > golden.schema.json")

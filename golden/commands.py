@@ -3,48 +3,52 @@
 import asyncio
 import json
 import os
-import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import IO, cast
 
 import click
 
-from golden import dialects, loading, reports, targets
-from golden.engine import Job, Observer, Plan, question, run_jobs
-from golden.errors import GoldenError, UsageError, did_you_mean
-from golden.headers import AUTHORISING, header_name, headers, without_secrets
+from golden import loading, reports, targets
+from golden.dialects import posting
+from golden.engine import Observer, run_jobs
+from golden.errors import GoldenError, UsageError
+from golden.headers import without_secrets
+from golden.identity import unique_id
 from golden.interrupts import Interrupts
+from golden.lint import lint
+from golden.merge import merged
 from golden.output import Output, standard_output
 from golden.payload import dump
-from golden.reader import Bounds
-from golden.redaction import VARIABLES, Secrets
+from golden.plan import Job, Plan
+from golden.planning import planned
+from golden.redaction import Secrets
 from golden.reports import Report, View
-from golden.result import CaseResult, GitResult, RunResult
+from golden.result import CaseResult, RunResult
+from golden.result_file import failed_ids, read_results
+from golden.selection import Selection, selected
 from golden.settings import Settings, chosen_target, settings
-from golden.suite import Suite, unmet
+from golden.suite import Suite
 from golden.suite_file import load_suites
 from golden.suite_schema import suite_schema
-from golden.targets import Factory, Spec
+from golden.targeting import known_secrets, target_of
+from golden.tries import request
 from golden.visible import visible
 from golden.watch import Stop
-from golden.wire import Post, Request, Target, address
+from golden.wire import Target, address
 
 _SUITE = "golden_questions.json"
-
-# The option that names a target → the file of its kind.
-_TARGETS = {"agent": "call", "asgi": "asgi", "base_url": "http"}
 
 
 def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None) -> int:
     """`golden run`: asks the selected cases, writes the reports, and returns the exit code."""
     options = _settings(suites, given, config)
-    jobs = _selected(_suites(options), options.case, options.tag, options.match)
+    selection = _selected(options)
+    jobs = selection.jobs
     if options.dry_run:
         _say("\n".join(_preview(jobs, options)))
         return 0
@@ -54,11 +58,10 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
         outputs = _outputs(options, [job.suite for job in jobs], stack)
         report = reports.load("json" if options.json_out == "-" else "text")
         stdout = stack.enter_context(standard_output())
-        secrets = Secrets()
-        for name in VARIABLES:
-            secrets.add(os.environ.get(name, "").strip())
+        secrets = known_secrets()
         stack.enter_context(_covered(secrets))
-        target = _target(options, secrets) if any(job.skip is None for job in jobs) else None
+        target = target_of(options, secrets) if any(job.skip is None for job in jobs) else None
+        plan = planned(options, selection, secrets)
         observe = stack.enter_context(_progress(len(jobs), options))
         unwritten: list[str] = []
 
@@ -71,18 +74,36 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
                 except UsageError as error:
                     unwritten.append(error.message)
 
-        result = _complete(jobs, target, _plan(options, secrets), observe, finish, interrupts)
+        result = _complete(jobs, target, plan, observe, finish, interrupts)
     for problem in unwritten:
         click.echo(f"error: {problem}", err=True)
     return 128 + interrupts.caught if interrupts.caught else result.exit_code or (2 if unwritten else 0)
 
 
-def check(suites: Sequence[str], config: Path | None) -> int:
-    """`golden check`: validates suites and returns the exit code."""
+def check(suites: Sequence[str], config: Path | None, results: str | None) -> int:
+    """`golden check`: validates suites, warns of what is probably not meant, and returns the exit code."""
     options = _settings(suites, {}, config)
-    for suite in _suites(options):
+    read = _suites(options)
+    run = None if results is None else read_results(results)
+    called = None if run is None else {name for result in run.results for name in result.actual_tools}
+    for suite in read:
         _say(f"{suite.path}: {len(suite.cases)} cases")
+    for place, problem, remedy in lint(read, called):
+        _warn(f"warning: {place}: {problem}", *([f"  hint: {remedy}"] if remedy else []))
     return 0
+
+
+def merge(results: Sequence[str], json_out: str) -> int:
+    """`golden merge`: joins the results of shards, and returns the exit code that the whole run has."""
+    if json_out == "-":
+        joined = merged([(path, read_results(path)) for path in results])
+        _say(reports.load("json").render(joined, View()).rstrip("\n"))
+    else:
+        with closing(Output(Path(json_out))) as output:
+            joined = merged([(path, read_results(path)) for path in results])
+            output.write(reports.load("json").render(joined, View()))
+        _say(reports.load("text").render(joined, View(detail=-1)).rstrip("\n"))
+    return joined.exit_code
 
 
 def schema(kind: str) -> int:
@@ -106,115 +127,48 @@ def _suites(options: Settings) -> list[Suite]:
     return load_suites(options.suites or [_SUITE], follow_links=not options.isolated)
 
 
-def _selected(suites: Sequence[Suite], ids: Sequence[str], tags: Sequence[str], texts: Sequence[str]) -> list[Job]:
-    """The cases that every option given lets through, in suite order.
-
-    Raises:
-        UsageError: there are none.
-    """
-    needles = [text.casefold() for text in texts]
-    jobs = []
-    for suite in suites:
-        unset = unmet(suite, os.environ)
-        if unset:
-            click.echo(f"skipping evals: {', '.join(unset)} not set ({suite.path})", err=True)
-        for case in suite.cases:
-            words = [text.casefold() for text in (case.id, case.question, *case.tags)]
-            if (
-                (not ids or case.id in ids)
-                and (not tags or set(tags) & set(case.tags))
-                and (not needles or any(needle in word for needle in needles for word in words))
-            ):
-                jobs.append(Job(suite, case, f"{', '.join(unset)} not set" if unset else case.skip))
-    known = {case.id for suite in suites for case in suite.cases}
-    for name in ids:
-        if name not in known:
-            click.echo(f"warning: no case is called {name!r}; {did_you_mean(name, known)}".removesuffix("; "), err=True)
-    if not jobs:
-        raise UsageError("no case is selected", hint="--case, --tag and --match must all let a case through")
-    return jobs
+def _selected(options: Settings) -> Selection:
+    failed = None if options.failed is None else [*map(unique_id, failed_ids(read_results(options.failed)))]
+    selection = selected(_suites(options), options, failed, os.environ)
+    for warning in selection.warnings:
+        click.echo(visible(warning), err=True)
+    return selection
 
 
 def _preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
     """What a run would send, secrets left out: needs neither the agent nor a secret."""
-    asked = [job for job in jobs if job.skip is None]
-    kind, where = chosen_target(options) if asked else ("", "")
-    post = _post(options)
+    is_asked = any(job.skip is None for job in jobs)
+    kind, where = chosen_target(options) if is_asked else ("", "")
+    post = posting(options.dialect, options.path)
     if kind == "base_url":
-        loading.load(targets, "http", "HttpTarget")(where, post=post)  # refuses what a run would refuse
+        loading.load(targets, "http", "HttpTarget")(where)  # refuses what a run would refuse
     for job in jobs:
         if job.skip is not None:
             yield f"{visible(job.case.id)}: skipped: {visible(job.skip)}"
             continue
-        yield f"{visible(job.case.id)}: {visible(job.case.question)}"
+        trials, tries = job.tries(Plan(retries=options.retries, trials=options.trials))
+        often = f" ({trials} trials)" if trials > 1 else f" (up to {tries} tries)" if tries > 1 else ""
+        yield f"{visible(job.case.id)}{often}: {visible(' / '.join(job.case.questions))}"
         if kind == "agent":
             yield f"  call {where}"
             continue
-        sent = post(question(job, Plan(model=options.model)))
-        yield f"  POST {address(where, sent.path) if kind == 'base_url' else f'{sent.path} of {where}'}"
-        yield from (f"  {without_secrets(header)}" for header in options.header)
-        yield f"  {dump(sent.body)}"
+        for number, asked in enumerate(job.case.questions, start=1):
+            # Later turns are sent with the answers before them, where the dialect has history resent.
+            sent = post(request(job, Plan(model=options.model), asked, "(a fresh session)", ()))
+            of = f" (turn {number} of {len(job.case.questions)})" if job.case.turns else ""
+            yield f"  POST {address(where, sent.path) if kind == 'base_url' else f'{sent.path} of {where}'}{of}"
+            yield from (f"  {without_secrets(header)}" for header in options.header)
+            yield f"  {dump(sent.body)}"
+
+
+def _warn(*lines: str) -> None:
+    with suppress(OSError):  # nobody reads it
+        click.echo("\n".join(map(visible, lines)), err=True)
 
 
 def _say(text: str) -> None:
     with suppress(BrokenPipeError):  # whoever read it has read enough
         click.echo(text)
-
-
-def _post(options: Settings) -> Callable[[Request], Post]:
-    # `auto` only reads: questions are posted as `native` has them (contract 6).
-    request = dialects.load("native" if options.dialect == "auto" else options.dialect).request
-    path = options.path
-    return request if path is None else lambda asked: replace(request(asked), path=path)
-
-
-def _target(options: Settings, secrets: Secrets) -> Target:
-    kind, where = chosen_target(options)
-    if options.folder is not None and options.folder not in sys.path:
-        sys.path.append(options.folder)  # modules in a configuration are relative to it
-    factory = cast("Factory", loading.load(targets, _TARGETS[kind], "TARGET"))
-    names = {header_name(header) for header in options.header}
-    return factory(
-        Spec(
-            where=where,
-            post=_post(options),
-            headers=headers(options.header, os.environ, secrets),
-            token=options.auth and not names & AUTHORISING,
-            allow_hosts=tuple(options.allow_host),
-            environ=dict(os.environ),
-            secrets=secrets,
-        )
-    )
-
-
-def _plan(options: Settings, secrets: Secrets) -> Plan:
-    return Plan(
-        dialect=options.dialect,
-        model=options.model,
-        concurrency=options.concurrency,
-        timeout_s=options.timeout,
-        idle_timeout_s=options.idle_timeout,
-        suite_timeout_s=options.suite_timeout,
-        bail=options.bail,
-        bounds=Bounds(options.max_answer, options.max_event),
-        secrets=secrets,
-        git=_git(),
-    )
-
-
-def _git() -> GitResult | None:
-    """The commit that is checked out in the current folder, or None where that is no repository."""
-    try:
-        done = subprocess.run(
-            ["git", "rev-parse", "HEAD", "--abbrev-ref", "HEAD"],  # noqa: S607  # the user's own git
-            capture_output=True,
-            timeout=5,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    sha, branch = done.stdout.decode(errors="replace").split()
-    return GitResult(sha=sha, branch=None if branch == "HEAD" else branch)
 
 
 def _outputs(options: Settings, suites: Sequence[Suite], stack: ExitStack) -> list[tuple[Report, Output]]:

@@ -10,14 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from golden.errors import Fault, SuiteError
+from golden.wildcards import json_of
 
 Place = tuple[str | int, ...]
 """The keys and indices that lead to a value."""
 
-_DEPTH = 100  # far below what the recursion of Python and pydantic bears
+Position = tuple[int, int]
+"""A line and a column, from 1."""
+
+DEPTH = 100
+"""How deep values may nest: far below what the recursion of Python and pydantic bears."""
+
 _SHOWN = 60  # the most characters that a message shows of a value
 
-TOO_DEEP = f"nested more than {_DEPTH} deep"
+TOO_DEEP = f"nested more than {DEPTH} deep"
 """The flaw of a document that is looked at no further."""
 
 # Far more than people write.
@@ -53,6 +59,25 @@ def fault(place: str, problem: str, remedy: str = "") -> SuiteError:
     return SuiteError([Fault(place, problem, remedy)])
 
 
+def decoded(path: str, data: bytes) -> str:
+    """Returns a file's bytes as text, without a byte-order mark.
+
+    Raises:
+        SuiteError: they are not UTF-8.
+    """
+    try:
+        return data.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode()
+        line, column = position(before, len(before))
+        raise fault(f"{path}:{line}:{column}", f"not UTF-8: {error.reason}", "save the file as UTF-8") from None
+
+
+def position(text: str, index: int) -> Position:
+    """Returns where in a text a character stands."""
+    return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
+
+
 def parsed(path: str, data: bytes) -> tuple[dict[str, Any], list[tuple[Place, str]]]:
     """Reads a file's bytes as a JSON object.
 
@@ -71,13 +96,9 @@ def parsed(path: str, data: bytes) -> tuple[dict[str, Any], list[tuple[Place, st
             repeated.append((value, [key for key, count in counts.items() if count > 1]))
         return value
 
+    text = decoded(path, data)
     try:
-        text = data.decode().removeprefix("\ufeff")
         document = json.loads(text, object_pairs_hook=made) if text.strip() else None
-    except UnicodeDecodeError as error:
-        before = data[: error.start].decode()
-        place = f"{path}:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
-        raise fault(place, f"not UTF-8: {error.reason}", "save the file as UTF-8") from None
     except json.JSONDecodeError as error:
         problem = f"no JSON: {error.msg[0].lower()}{error.msg[1:]}"
         remedy = "JSON has double quotes only, no comments, and no comma after the last item"
@@ -89,22 +110,28 @@ def parsed(path: str, data: bytes) -> tuple[dict[str, Any], list[tuple[Place, st
     if not isinstance(document, dict):
         problem = f"expected an object, got {shown(document)}" if text.strip() else "empty"
         raise fault(path, problem, 'a suite is an object: {"cases": [...]}')
-    return document, list(_flaws(document, (), {id(value): keys for value, keys in repeated}))
+    return document, list(flaws(document, (), {id(value): keys for value, keys in repeated}))
 
 
-def _flaws(value: object, path: Place, repeated: Mapping[int, list[str]]) -> Iterator[tuple[Place, str]]:
-    """What `json` lets pass: keys that come twice, numbers that are none, halves of surrogate pairs, any depth."""
-    if len(path) > _DEPTH:
+def flaws(value: object, path: Place, repeated: Mapping[int, list[str]]) -> Iterator[tuple[Place, str]]:
+    """What `json` lets pass: keys that come twice, numbers that are none, halves of surrogate pairs, any depth.
+
+    Args:
+        value: the value.
+        path: where it stands; the places of its flaws begin with it.
+        repeated: the keys that come twice in an object, by the object's `id()`.
+    """
+    if len(path) > DEPTH:
         yield path[:3], TOO_DEEP
     elif isinstance(value, dict):
         for key in repeated.get(id(value), ()):
             yield (*path, key), "the key comes twice"
         for key, item in value.items():
-            yield from _flaws(key, (*path, key), repeated)
-            yield from _flaws(item, (*path, key), repeated)
+            yield from flaws(key, (*path, key), repeated)
+            yield from flaws(item, (*path, key), repeated)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _flaws(item, (*path, index), repeated)
+            yield from flaws(item, (*path, index), repeated)
     elif isinstance(value, float) and not math.isfinite(value):
         yield path, f"expected a finite number, got {shown(value)}"
     elif isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
@@ -112,7 +139,7 @@ def _flaws(value: object, path: Place, repeated: Mapping[int, list[str]]) -> Ite
 
 
 def shown(value: object) -> str:
-    """A value as JSON, short, and without characters that a terminal would obey."""
-    text = json.dumps(value, ensure_ascii=False)
+    """A value as JSON writes it, wildcards too: short, and without characters that a terminal would obey."""
+    text = json.dumps(value, ensure_ascii=False, default=json_of)
     text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)

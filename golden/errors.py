@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import NamedTuple
 
+HINT = "\nhint: "
+"""What stands before a hint where it follows a message."""
+
 
 class GoldenError(Exception):
     """The base of all errors that golden raises on purpose.
@@ -21,7 +24,7 @@ class GoldenError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"
+        return self.message if self.hint is None else f"{self.message}{HINT}{self.hint}"
 
 
 class UsageError(GoldenError):

@@ -1,10 +1,14 @@
-"""Headers of the command line, with values from the environment that are never written."""
+"""Headers that questions are sent with, with values that are never written."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
 
 from golden.errors import UsageError
 from golden.redaction import Secrets
+
+Headers: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]]
+"""Names and values; as pairs, a name may come twice."""
 
 # Headers that say who asks: with one of them golden mints no token of its own.
 AUTHORISING = frozenset({"authorization", "api-key", "cookie", "x-api-key"})
@@ -61,16 +65,45 @@ def headers(given: Iterable[str], environ: Mapping[str, str], secrets: Secrets) 
         secrets.add(value)
         return value
 
+    named = [(header_name(header), header.partition(":")[2].strip()) for header in given]
+    return sendable([(name, _VARIABLE.sub(taken, value)) for name, value in named], secrets, "--header")
+
+
+def authorised(authorize: Callable[[], Mapping[str, str]], secrets: Secrets) -> dict[str, str]:
+    """Returns the headers that a question is authorised with, as they are now.
+
+    Raises:
+        UsageError: no request could be sent with them.
+    """
+    return dict(sendable(authorize(), secrets, "authorize"))
+
+
+def sendable(given: Headers, secrets: Secrets, who: str = "headers") -> tuple[tuple[str, str], ...]:
+    """Returns headers with their names in lower case.
+
+    Args:
+        given: the headers.
+        secrets: takes what those of telling names hold: the whole value, and what stands behind its scheme.
+        who: gave them, for the message.
+
+    Raises:
+        UsageError: no request could be sent with them. No value is shown.
+    """
     pairs = []
-    for header in given:
-        name = header_name(header)
+    for pair in given.items() if isinstance(given, Mapping) else given:
+        match pair:
+            case (str(name), str(value)) if _NAME.fullmatch(name):
+                pairs.append((name.lower(), value))
+            case (str(name), str()):
+                raise UsageError(f"{who}: {name!r} is no name of a header")
+            case _:
+                raise UsageError(f"{who}: expected pairs of a name and a value, both text")
+    for name, value in pairs:
         if name in _FRAMING:
-            raise UsageError(f"--header: golden sets {name!r} itself")
-        value = _VARIABLE.sub(taken, header.partition(":")[2].strip())
+            raise UsageError(f"{who}: golden sets {name!r} itself")
         if not (value.isascii() and value.isprintable()):
-            raise UsageError(f"--header: the value of {name!r} holds characters that no header can hold")
+            raise UsageError(f"{who}: the value of {name!r} holds characters that no header can hold")
         if _SENSITIVE.search(name):
             secrets.add(value)
             secrets.add(value.rpartition(" ")[2])
-        pairs.append((name, value))
     return tuple(pairs)

@@ -1,7 +1,9 @@
 """Whether a reply's head opens an answer, and if not, what to tell people of it."""
 
 import re
+from calendar import timegm
 from collections.abc import Callable
+from email.utils import parsedate_to_datetime
 
 from golden.errors import TargetError
 from golden.wire import Head
@@ -11,6 +13,9 @@ _PASSWORD = re.compile(r"//[^/?#]*@")
 
 # How much of a refusal's body is read, to quote its beginning.
 BODY = 4096
+
+# The longest that a server is left alone because it says so.
+_LONGEST_S = 60.0
 
 _PROTECTED = (
     "the preview looks protected: give its bypass header, --header 'x-vercel-protection-bypass: $NAME' or its like"
@@ -57,6 +62,22 @@ def refusal(head: Head, body: bytes, cover: Callable[[str], str]) -> TargetError
     return TargetError(
         "not_a_stream", f"the server sent {essence or 'no content type'}, where text/event-stream is an answer{excerpt}"
     )
+
+
+def retry_after_s(head: Head, now: float) -> float | None:
+    """Returns how many seconds the server asks to be left alone (RFC 9110, section 10.2.3), at most 60.
+
+    Args:
+        head: of its refusal.
+        now: the time, in seconds since the epoch.
+    """
+    value = head.headers.get("retry-after", "").strip()
+    try:
+        # Not `timestamp()`: an old form of the date names no zone, and means UTC.
+        seconds = float(value) if value.isdecimal() else timegm(parsedate_to_datetime(value).utctimetuple()) - now
+    except (ValueError, OverflowError):
+        return None
+    return min(max(seconds, 0.0), _LONGEST_S)
 
 
 def _essence(head: Head) -> str:

@@ -3,11 +3,12 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import ceil
-from typing import Annotated, Final, Literal
+from math import ceil, isfinite
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from golden.shard import MOST
 from golden.sse import whole
 
 SCHEMA: Final = "golden.results/1"
@@ -89,13 +90,14 @@ class TurnResult(_Model):
 
 
 class AttemptResult(_Model):
-    """One try at a case."""
+    """One try at a case, and what it used."""
 
     trial: int
     try_: Annotated[int, Field(alias="try")]
     status: Status
     error: ErrorResult | None
     checks: tuple[CheckResult, ...]
+    usage: UsageResult | None = None
 
 
 class TrialsResult(_Model):
@@ -133,6 +135,10 @@ class CaseResult(_Model):
     model: str | None = None
     metadata: Mapping[str, object] = {}
 
+    def __repr__(self) -> str:
+        """Stands in failures of tests, where the whole would fill the screen."""
+        return f"<CaseResult {self.case_id!r}: {self.status}>"
+
 
 class TargetResult(_Model):
     """Where the answers came from; `dialect` names what was read, `reason` how that was known."""
@@ -157,6 +163,22 @@ class GitResult(_Model):
     branch: str | None
 
 
+class ShardResult(_Model):
+    """Which part of a run this is, counted from 1; `cases` are the ids of all its parts, in suite order."""
+
+    index: Annotated[int, Field(ge=1)]
+    count: Annotated[int, Field(ge=1, le=MOST)]
+    cases: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _is_a_part(self) -> Self:
+        if self.index > self.count:
+            raise ValueError(f"there is no part {self.index} of {self.count}")
+        if len({*self.cases}) < len(self.cases):
+            raise ValueError("a case is named twice")
+        return self
+
+
 class RunInfo(_Model):
     """The run itself; `complete` is false where golden stopped before every case was judged."""
 
@@ -167,6 +189,7 @@ class RunInfo(_Model):
     suites: tuple[SuiteResult, ...]
     git: GitResult | None
     complete: bool
+    shard: ShardResult | None = None
 
 
 class Quantiles(_Model):
@@ -224,8 +247,6 @@ def summarise(results: Sequence[CaseResult]) -> Summary:
     judged = len(results) - count["skipped"]
     turns = [turn for result in results for turn in result.turns]
     first_tokens = [turn.timing.first_token_s for turn in turns]
-    usages = [turn.usage for turn in turns if turn.usage is not None]
-    usage = UsageResult(input=_total([one.input for one in usages]), output=_total([one.output for one in usages]))
     return Summary(
         total=len(results),
         passed=count["passed"],
@@ -236,10 +257,24 @@ def summarise(results: Sequence[CaseResult]) -> Summary:
         flaky=sum(result.flaky for result in results),
         all_passed=exit_code(results) == 0,
         pass_rate=count["passed"] / judged if judged else None,
-        usage=usage if usages else None,
+        usage=total_usage([attempt.usage for result in results for attempt in result.attempts]),
         first_token_s=_quantiles([seconds for seconds in first_tokens if seconds is not None]),
         total_s=_quantiles([turn.timing.total_s for turn in turns if turn.error is None]),
     )
+
+
+def spent(result: CaseResult) -> int:
+    """How many tokens the agent says a case took, all tries together."""
+    used = total_usage([attempt.usage for attempt in result.attempts])
+    return 0 if used is None else (used.input or 0) + (used.output or 0)
+
+
+def total_usage(usages: Sequence[UsageResult | None]) -> UsageResult | None:
+    """Adds usages up; None where none was reported."""
+    known = [usage for usage in usages if usage is not None]
+    if not known:
+        return None
+    return UsageResult(input=_total([one.input for one in known]), output=_total([one.output for one in known]))
 
 
 def _total(counts: Sequence[int | None]) -> int | None:
@@ -283,4 +318,11 @@ def read(text: str) -> RunResult:
         ValueError: it is no results file of this schema.
     """
     # Not pydantic's own parser: it stops at 200 levels, and an agent's arguments alone may have as many.
-    return RunResult.model_validate(json.loads(text))
+    return RunResult.model_validate(json.loads(text, parse_constant=_finite, parse_float=_finite))
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"{text} is no finite number")
+    return value

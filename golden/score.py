@@ -1,11 +1,15 @@
 """(Case, Transcript) → Checks → CaseResult. Pure: no clock, no I/O, and nothing that goes in is changed."""
 
-from collections.abc import Iterable, Sequence
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import cast
+from types import MappingProxyType
+from typing import Never, cast
 
-from golden.checks import Check, families
+from golden.blame import raised_at
+from golden.checks import Check, Cover, families
+from golden.errors import HINT
 from golden.redaction import Secrets
 from golden.result import (
     AttemptResult,
@@ -18,6 +22,7 @@ from golden.result import (
     ToolCallResult,
     TurnResult,
     UsageResult,
+    total_usage,
 )
 from golden.signals import Fold
 from golden.suite import Case, Suite
@@ -31,43 +36,121 @@ _ANSWER = 64 * 1024
 _MESSAGE = 2000
 _READ = 10_000
 
-_TOOL_CHECKS = frozenset({"expected_tools", "forbidden_tools", "expect_no_tool_call", "max_tool_calls"})
+_TOOL_CHECKS = frozenset(
+    {
+        "expected_tools",
+        "forbidden_tools",
+        "expect",
+        "expect_first",
+        "expect_order",
+        "expect_no_tool_call",
+        "simulated_tools",
+        "max_tool_calls",
+    }
+)
+
+_NONE: Mapping[str, Never] = MappingProxyType({})
+
+# What is read of a check that a scorer gives.
+_FIELDS = (("name", str), ("ok", bool | None), ("message", str), ("turn", int | None))
 
 
-def score(case: Case, transcript: Transcript, secrets: Secrets) -> list[Check]:
-    """Returns every check that the case asks for.
+Scorer = Callable[[Case, Transcript], Check | Iterable[Check]]
+"""A check of a user's own. What it raises is told with the last line of its traceback."""
+
+
+def score(case: Case, transcript: Transcript, secrets: Secrets, scorers: Mapping[str, Scorer] = _NONE) -> list[Check]:
+    """Returns every check that the case asks for, of the whole and of each turn.
 
     Where an answer did not come whole nothing can be said of it: all its checks are undecided, so that a dead agent
     passes none of them, a forbidden phrase least of all (contract 4).
+
+    Args:
+        case: what is asked.
+        transcript: what came.
+        secrets: what no message may show.
+        scorers: those that the case names, by their names.
     """
-    if transcript.error is not None:
-        return _undecided(case, len(transcript.turns), transcript.error.message)
-    return [check for family in families() for check in family(case, transcript.turns, secrets.cover)]
+    failure = _failure(case, transcript)
+    if failure is not None:
+        return _undecided(case, failure.message)
+    own = [check for name in case.scorers for check in _scored(name, scorers[name], case, transcript, secrets.cover)]
+    return [*_asked(case, transcript.turns, secrets.cover), *own]
 
 
-def _undecided(case: Case, turns: int, why: str) -> list[Check]:
-    """The checks that the case asks of so many turns, none of them decided."""
-    nothing = [Fold(case.question).close(0.0, proven=False, pending=False)] * turns
-    checks = [check for family in families() for check in family(case, nothing, str)]
+def _asked(case: Case, turns: Sequence[Turn], cover: Cover) -> Iterator[Check]:
+    for family in families():
+        yield from family(case, turns, cover)
+    for index, part in enumerate(case.turns):
+        for family in families():
+            for check in family(part, turns[index : index + 1], cover):
+                yield replace(check, turn=index)
+
+
+def _scored(name: str, scorer: Scorer, case: Case, transcript: Transcript, cover: Cover) -> list[Check]:
+    try:
+        came: object = scorer(case, transcript)
+        checks: list[object] = [*came] if isinstance(came, Iterable) and not isinstance(came, str) else [came]
+    except BaseException as error:  # it runs in a thread, so `SystemExit` ends nothing else either
+        last = " ".join(traceback.format_exception_only(error)[-1][:_READ].split())
+        return [Check(name, None, "; ".join(filter(None, (f"the scorer raised {last}", raised_at(error)))))]
+    if not checks:
+        return [Check(name, None, "the scorer gave no check")]
+    return [_sound(name, check, cover) for check in checks]
+
+
+def _sound(name: str, given: object, cover: Cover) -> Check:
+    """The check that a scorer gave, or an undecided one that says why it is none."""
+    if not isinstance(given, Check):
+        return Check(name, None, f"the scorer gave a value of type {type(given).__name__}, which is no golden.Check")
+    for field, kind in _FIELDS:
+        if not isinstance(value := getattr(given, field), kind):
+            wrong = f"the scorer gave a golden.Check whose `{field}` is a value of type {type(value).__name__}"
+            return Check(name, None, wrong)
+    return Check(cover(given.name), given.ok, given.message, given.turn)
+
+
+def _undecided(case: Case, why: str) -> list[Check]:
+    """The checks that the case asks, none of them decided."""
+    nothing = [Fold(question).close(0.0, proven=False, pending=False) for question in case.questions]
+    checks = [*_asked(case, nothing, str), *(Check(name, None, "") for name in case.scorers)]
     return [replace(check, ok=None, message=f"undecided: {why[:_READ]}", hits=()) for check in checks]
 
 
-def judge(suite: Suite, case: Case, model: str | None, transcript: Transcript, secrets: Secrets) -> CaseResult:
-    """Returns a case's result: its verdict, and as evidence what came and how each check went, secrets covered."""
-    checks = score(case, transcript, secrets)
+def judge(
+    suite: Suite,
+    case: Case,
+    model: str | None,
+    transcript: Transcript,
+    secrets: Secrets,
+    scorers: Mapping[str, Scorer] = _NONE,
+) -> CaseResult:
+    """Returns the result of one try at a case: its verdict, and as evidence what came, secrets covered."""
+    checks = score(case, transcript, secrets, scorers)
     undecided = next((check for check in checks if check.ok is None), None)
-    failure = transcript.error
+    failure = _failure(case, transcript)
     if failure is None and undecided is not None:
         failure = Failure("undecided", f"{undecided.name}: {undecided.message}")
     status: Status = "error" if failure else "passed" if all(check.ok for check in checks) else "failed"
     return _result(suite, case, status, model, failure, transcript.turns, checks, secrets)
 
 
+def _failure(case: Case, transcript: Transcript) -> Failure | None:
+    """The first turn's failure; of several turns it says which one, and that those after it were not asked."""
+    failure = transcript.error
+    if failure is None or len(case.questions) == 1:
+        return failure
+    at, of = len(transcript.turns), len(case.questions)
+    message, *hint = failure.message.rsplit(HINT, 1)
+    rest = "" if at == of else "; the turns after it were not asked"
+    return failure._replace(message=HINT.join([f"turn {at} of {of}: {message}{rest}", *hint]))
+
+
 def not_run(
     suite: Suite, case: Case, model: str | None, reason: str, secrets: Secrets, turns: Sequence[Turn] = ()
 ) -> CaseResult:
     """Returns the result of a case that golden stopped before it was judged, with what had come of it."""
-    checks = _undecided(case, 1, reason)
+    checks = _undecided(case, reason)
     return _result(suite, case, "not_run", model, Failure("not_run", reason), turns, checks, secrets)
 
 
@@ -92,27 +175,31 @@ def _result(
         for check in checks
     )
     error = _error(failure, secrets)
-    ran = status in ("passed", "failed", "error")
+    shown = tuple(_turn(turn, secrets) for turn in turns)
+    usage = total_usage([turn.usage for turn in shown])
+    attempt = AttemptResult(trial=1, try_=1, status=status, error=error, checks=rows, usage=usage)
+    parts = (case, *case.turns)
+    thresholds = [part.groundedness_threshold for part in parts if part.groundedness_threshold is not None]
     grounded = [turn.groundedness for turn in turns if turn.groundedness is not None]
     return CaseResult(
         case_id=case.id,
         suite=suite.path,
         line=case.line,
-        question=cover(case.question),
+        question=cover(case.questions[0]),
         status=status,
         passed=status == "passed",
         tool_ok=_all_ok(rows, _TOOL_CHECKS),
         forbidden_ok=_all_ok(rows, {"forbidden_phrases"}),
         groundedness_ok=_all_ok(rows, {"groundedness_threshold"}),
-        expected_tools=tuple(map(cover, case.expected_tools)),
+        expected_tools=tuple(cover(name) for part in parts for name in part.expected_tools),
         actual_tools=tuple(cover(call.name) for turn in turns for call in turn.tool_calls),
         groundedness=min(grounded, default=None),
-        groundedness_threshold=case.groundedness_threshold,
+        groundedness_threshold=max(thresholds, default=None),
         forbidden_hits=tuple(cover(hit) for check in checks for hit in check.hits),
         checks=rows,
-        turns=tuple(_turn(turn, secrets) for turn in turns),
+        turns=shown,
         error=error,
-        attempts=(AttemptResult(trial=1, try_=1, status=status, error=error, checks=rows),) if ran else (),
+        attempts=(attempt,) if turns else (),
         tags=tuple(map(cover, case.tags)),
         model=model and cover(model),
         metadata=cast("dict[str, object]", secrets.cover_value(case.metadata)),
@@ -128,9 +215,9 @@ def _all_ok(checks: Iterable[CheckResult], names: set[str] | frozenset[str]) -> 
 def _error(failure: Failure | None, secrets: Secrets) -> ErrorResult | None:
     if failure is None:
         return None
-    message, *hint = failure.message.rsplit("\nhint: ", 1)  # it is short, and what to do must not be cut off
+    message, *hint = failure.message.rsplit(HINT, 1)  # it is short, and what to do must not be cut off
     shown = [_short(secrets.cover(part[:_READ])) for part in (message, *hint)]
-    return ErrorResult(kind=failure.kind, message="\nhint: ".join(shown))
+    return ErrorResult(kind=failure.kind, message=HINT.join(shown))
 
 
 def _short(covered: str) -> str:

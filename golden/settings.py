@@ -2,11 +2,11 @@
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from golden.errors import UsageError, did_you_mean
 
@@ -17,7 +17,7 @@ TARGETS = ("agent", "asgi", "base_url")
 _NOT_IN_FILE = frozenset({"folder", "isolated"})
 
 # The options that name files: in a configuration they are relative to it.
-_PATHS = ("suites", "out", "json_out")
+_PATHS = ("suites", "failed", "out", "json_out")
 
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
@@ -43,13 +43,19 @@ class Settings(BaseModel):
     case: list[str] = []
     tag: list[str] = []
     match: list[str] = []
+    failed: str | None = None
+    shard: str | None = None
     concurrency: Count = 4
     timeout: Positive = 60
     idle_timeout: Positive = 30
     max_answer: Count = 8 * 1024 * 1024
     max_event: Count = 4 * 1024 * 1024
     suite_timeout: Annotated[float, Field(ge=0)] = 300
+    retries: Annotated[int, Field(ge=0)] = 0
+    flaky: Literal["pass", "fail"] = "pass"
+    trials: Count = 1
     bail: bool = False
+    max_tokens: Annotated[int, Field(ge=0)] | None = None
     model: str | None = None
     dry_run: bool = False
     json_out: str | None = None
@@ -59,28 +65,51 @@ class Settings(BaseModel):
     isolated: bool = False
     folder: str | None = None
 
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if self.retries and self.trials > 1:
+            raise ValueError("retries and trials exclude each other: trials say how often, retries hide how often not")
+        return self
 
-def settings(given: Mapping[str, object], config: Path | None = None) -> Settings:
+
+def settings(given: Mapping[str, object], config: Path | None = None, start: Path | None = None) -> Settings:
     """Puts the settings of a run together.
 
     Args:
         given: what the command line says, without what it leaves out.
         config: the configuration file; where None, the nearest pyproject.toml upwards, if any.
+        start: upwards from here; from the current folder where None.
 
     Raises:
         UsageError: a file, a name or a value that cannot be obeyed; all of them at once.
     """
-    configured: dict[str, object] = {} if given.get("isolated") else _configured(config)
+    configured: dict[str, object] = {} if given.get("isolated") else _configured(config, start)
     on_line = [name for name in TARGETS if given.get(name) is not None]
     in_file = [name for name in TARGETS if configured.get(name) is not None]
     if len(on_line) > 1 or (not on_line and len(in_file) > 1):
         raise UsageError(f"more than one target: {_options(on_line or in_file)}", hint=f"give one of {_all_targets()}")
     if on_line:
         configured = {name: value for name, value in configured.items() if name not in TARGETS}
+    for one, other in (("retries", "trials"), ("trials", "retries")):
+        if one in given:
+            configured.pop(other, None)  # they exclude each other, and the command line wins
+    return validated({**configured, **given}, lambda name: _option(name) if name in given else f"[tool.golden] {name}")
+
+
+def validated(given: Mapping[str, object], spelled: Callable[[str], str] = "`{}`".format) -> Settings:
+    """Makes settings of options.
+
+    Args:
+        given: by their names.
+        spelled: how a message names one.
+
+    Raises:
+        UsageError: all that cannot be obeyed, at once.
+    """
     try:
-        return Settings.model_validate({**configured, **given})
+        return Settings.model_validate(given)
     except ValidationError as error:
-        lines = [_problem(fault["loc"], fault["msg"], given) for fault in error.errors(include_url=False)]
+        lines = [_problem(fault["loc"], fault["msg"], spelled) for fault in error.errors(include_url=False)]
         raise UsageError("\n".join(lines)) from None
 
 
@@ -97,26 +126,32 @@ def chosen_target(settings: Settings) -> tuple[str, str]:
     raise UsageError("no target: where do the answers come from?", hint=f"give one of {_all_targets()}")
 
 
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
 def _options(names: list[str]) -> str:
-    return ", ".join("--" + name.replace("_", "-") for name in names)
+    return ", ".join(map(_option, names))
 
 
 def _all_targets() -> str:
     return "--agent MODULE:NAME, --asgi MODULE:NAME, --base-url URL, --replay PATH"
 
 
-def _problem(where: tuple[int | str, ...], what: str, given: Mapping[str, object]) -> str:
+def _problem(where: tuple[int | str, ...], what: str, spelled: Callable[[str], str]) -> str:
+    if not where:
+        return what.removeprefix("Value error, ")
     name = str(where[0])
-    place = "--" + name.replace("_", "-") if name in given else f"[tool.golden] {name}"
+    place = spelled(name)
     if name not in Settings.model_fields:
         near = did_you_mean(name, Settings.model_fields.keys() - _NOT_IN_FILE)
         return f"{place}: there is no such option; {near}".removesuffix("; ")
     return f"{place}: {what[:1].lower()}{what[1:]}"
 
 
-def _configured(path: Path | None) -> dict[str, object]:
+def _configured(path: Path | None, start: Path | None) -> dict[str, object]:
     if path is None:
-        here = Path.cwd()
+        here = start or Path.cwd()
         path = next((file for folder in (here, *here.parents) if (file := folder / "pyproject.toml").is_file()), None)
         if path is None:
             return {}

@@ -2,40 +2,47 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
-from functools import cache
-from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Self, TypeAlias, cast
 from unicodedata import normalize
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Discriminator,
     Field,
     JsonValue,
     PrivateAttr,
-    Tag,
     ValidationError,
     WithJsonSchema,
     model_validator,
 )
-from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
 
-from golden.fold import fold
-from golden.patterns import LONGEST, PatternError, compile_pattern
-
-WRONG = "golden"
-"""The type of those validation errors that are our own: `problem` and `remedy` are in their `ctx`."""
-
-TAGS = ("<phrase>", "<pattern>", "<any>")
-"""How pydantic names the kinds of phrase in the place of an error."""
+from golden.expectation import Expectations, OneCall
+from golden.identity import unique_id
+from golden.part import Part, spelled, wrong, wrongs
+from golden.phrase import Pattern, Phrase, Phrases
+from golden.wildcards import EvalRegex
 
 CHECKS_NOTHING = "the case checks nothing"
 
 # A default is added to the case's own value of these; of all others the case's value replaces it.
 _ADDED = ("forbidden_phrases", "forbidden_tools")
+
+# Where a case says one of a row, the defaults say none of it.
+_SET_ASIDE = (("expect", "expect_first", "expect_order", "expect_no_tool_call"), ("retries", "trials"))
+
+# Of each row one field at most may say something.
+_EXCLUDE = (
+    ("expect", "expect_first", "expect_no_tool_call"),
+    ("expect_no_tool_call", "expected_tools"),
+    ("expect_no_tool_call", "expect_order"),
+    ("question", "turns"),
+    ("retries", "trials"),
+)
+# What says nothing: `trials: 1` is one try.
+_NOTHING: Mapping[str, object] = {"trials": 1}
+
+SCORER = r"^[^:\s]+:[^:\s]+$"
+"""What the name of a scorer looks like."""
 
 _IN_ID = r'[^\x00-\x1f\x7f-\x9f/\\:*?"<>|]'
 _ID_RULES = [
@@ -50,119 +57,16 @@ _ID_RULES = [
 ]
 
 
-def _wrong(problem: str, remedy: str = "") -> PydanticCustomError:
-    template = "{problem}: {remedy}" if remedy else "{problem}"
-    return PydanticCustomError(WRONG, template, {"problem": problem, "remedy": remedy})
-
-
 def _sound_id(value: str) -> str:
     for pattern, problem in _ID_RULES:
         if pattern.search(value):
-            raise _wrong(problem, "give the case another `id`")
+            raise wrong(problem, "give the case another `id`")
     return value
-
-
-def _sound_phrase(value: str) -> str:
-    if not fold(value).text:
-        raise _wrong("nothing is left of the phrase when it is folded", "white space and Markdown do not count")
-    return value
-
-
-def _sound_pattern(value: str) -> str:
-    try:
-        compile_pattern(value)
-    except PatternError as error:
-        raise _wrong(str(error)) from None
-    return value
-
-
-def _kind(value: object) -> str:
-    return "<pattern>" if isinstance(value, dict | Pattern) else "<any>" if isinstance(value, list) else "<phrase>"
-
-
-class Part(BaseModel):
-    """Strict in its types, and read in both spellings: `max_tool_calls` and `maxToolCalls`."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
-
-    synonyms: ClassVar[dict[str, str]] = {}
-
-    @classmethod
-    @cache
-    def spellings(cls) -> dict[str, str]:
-        """Every key that may be written, with the field that it means."""
-        return {key: name for name in cls.model_fields for key in (name, to_camel(name))} | cls.synonyms
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read(cls, data: object) -> object:
-        if not isinstance(data, dict):
-            return data
-        return cls._settled(cls._fields(data))
-
-    @classmethod
-    def _fields(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        read = spelled(cls, data)
-        for key, other in read.twice:
-            raise _wrong(f"`{key}` and `{other}` are the same field", "keep one of them")
-        return read.values
-
-    @classmethod
-    def _settled(cls, values: dict[str, Any]) -> dict[str, Any]:
-        return values
-
-    def __eq__(self, other: object) -> bool:
-        """Two are equal when they say the same, wherever they were read from."""
-        return type(self) is type(other) and self.__dict__ == other.__dict__
-
-
-class Spelled(NamedTuple):
-    """An object of a file under the names of its model's fields.
-
-    Attributes:
-        values: the fields; keys that mean none are among them as they are.
-        written: for each field, the key that gave it.
-        twice: keys passed over because another gave their field.
-    """
-
-    values: dict[str, Any]
-    written: dict[str, str]
-    twice: list[tuple[str, str]]
-
-
-def spelled(model: type[Part], data: Mapping[str, Any]) -> Spelled:
-    """Reads the keys of an object in either spelling."""
-    names = model.spellings()
-    read = Spelled({}, {}, [])
-    for key, value in data.items():
-        name = names.get(key, key)
-        if name in read.written:
-            read.twice.append((key, read.written[name]))
-            continue
-        read.written[name] = key
-        read.values[name] = value
-        if key == "timeoutMs" and type(value) in (int, float) and abs(value) < 1e300:
-            read.values[name] = value / 1000
-    return read
-
-
-class Pattern(Part):
-    """A pattern in place of a phrase. It is searched in the text as it was shown, without folding."""
-
-    regex: Annotated[str, Field(max_length=LONGEST), AfterValidator(_sound_pattern)] = Field(
-        description="A regular expression, in the syntax of Python's `regex` package."
-    )
 
 
 _Text: TypeAlias = Annotated[str, Field(pattern=r"\S")]
 _Count: TypeAlias = Annotated[int, Field(ge=0)]
 _Seconds: TypeAlias = Annotated[float, Field(gt=0)]
-_Phrase: TypeAlias = Annotated[str, AfterValidator(_sound_phrase), Field(min_length=1), Tag("<phrase>")]
-_Pattern: TypeAlias = Annotated[Pattern, Tag("<pattern>")]
-Phrase: TypeAlias = Annotated[_Phrase | _Pattern, Discriminator(_kind)]
-Phrases: TypeAlias = Annotated[
-    _Phrase | _Pattern | Annotated[list[Phrase], Field(min_length=1), Tag("<any>")], Discriminator(_kind)
-]
 
 
 class Checks(Part):
@@ -170,7 +74,18 @@ class Checks(Part):
 
     expected_tools: list[_Text] = Field(default=[], description="Each of these tools was called, in any order.")
     forbidden_tools: list[_Text] = Field(default=[], description="None of these tools was called.")
+    expect: Expectations = Field(
+        default=cast("Any", []),
+        description="One or a list of tool expectations: each has calls of its own that match, in any order.",
+    )
+    expect_first: OneCall | None = Field(default=None, description="The first call matches this.")
+    expect_order: list[OneCall] = Field(
+        default=[], description="Some calls match these in this order; others may stand between."
+    )
     expect_no_tool_call: bool = Field(default=False, description="No tool was called.")
+    simulated_tools: list[_Text] = Field(
+        default=[], description="Every result of these tools says `simulated: true`: nothing was done for real."
+    )
     forbidden_phrases: list[Phrase] = Field(default=[], description="None of these is in anything shown to the person.")
     required_phrases: list[Phrases] = Field(
         default=[], description="Each of these appears in the answer; of a list within the list, at least one."
@@ -187,12 +102,18 @@ class Checks(Part):
 class Defaults(Checks):
     """What the cases of a suite may have in common: all but what tells one from another."""
 
+    scorers: list[Annotated[str, Field(pattern=SCORER)]] = Field(
+        default=[], description="Checks of your own, as MODULE:NAME."
+    )
+    retries: _Count | None = Field(default=None, description="More tries where the case does not pass.")
+    trials: Annotated[int, Field(ge=1)] | None = Field(default=None, description="Tries, all of which must pass.")
     timeout_s: _Seconds | None = Field(default=None, description="Seconds for one turn, to the end of its stream.")
     model: _Text | None = Field(default=None, description="The model asked for.")
     system_prompt: str | None = Field(default=None, description="The system prompt asked for.")
     tags: list[_Text] = Field(default=[], description="Names to select cases by.")
     metadata: dict[str, JsonValue] = Field(default={}, description="Anything else; it is kept in the results.")
     skip: _Text | None = Field(default=None, description="Why the case is not run.")
+    xfail: _Text | None = Field(default=None, description="Why the case is known to fail; it passes when it does.")
 
     synonyms: ClassVar[dict[str, str]] = {"timeoutMs": "timeout_s"}
 
@@ -206,26 +127,42 @@ def derived_id(question: str) -> str:
     return f"{name[:60]}-{hashlib.sha256(question.encode(errors='replace')).hexdigest()[:6]}"
 
 
-def unique_id(case_id: str) -> str:
-    """Returns what no two ids of a run may have in common: case does not count, as files are named after ids."""
-    return normalize("NFC", normalize("NFC", case_id).casefold())
-
-
 def merged(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a case's fields with the defaults where it has none; both under the fields' own names."""
+    for names in _SET_ASIDE:
+        if any(name in case for name in names):
+            defaults = {name: value for name, value in defaults.items() if name not in names}
     values = {**defaults, **case}
     for name in _ADDED:
         own, added = case.get(name), defaults.get(name)
         if isinstance(own, list) and isinstance(added, list):
-            values[name] = own + [item for item in added if item not in own]
+            values[name] = own + [item for item in added if _raw(item) not in map(_raw, own)]
     return values
 
 
-def contradiction(values: Mapping[str, object]) -> str:
-    """Says what excludes what in the fields of a case, or ""."""
-    if values.get("expect_no_tool_call") is True and values.get("expected_tools"):
-        return "`expect_no_tool_call` and `expected_tools` exclude each other"
-    return ""
+def _raw(phrase: object) -> object:
+    return phrase.model_dump() if isinstance(phrase, Pattern) else phrase
+
+
+def contradictions(values: Mapping[str, object]) -> Iterator[str]:
+    """Says what excludes what in the fields of a case or a turn."""
+    for names in _EXCLUDE:
+        said = [f"`{name}`" for name in names if values.get(name) and values[name] != _NOTHING.get(name)]
+        if len(said) > 1:
+            yield f"{' and '.join(said)} exclude each other"
+
+
+class Question(Checks):
+    """One turn of several: what is asked, and what must hold of the answer to it."""
+
+    question: _Text = Field(description="What is asked of the agent.")
+
+    synonyms: ClassVar[dict[str, str]] = {"prompt": "question"}
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        _agreed(self)
+        return self
 
 
 class Case(Defaults):
@@ -234,7 +171,10 @@ class Case(Defaults):
     `Case(question="What is AAPL at?", expected_tools=["get_quote"])`
     """
 
-    question: _Text = Field(description="What is asked of the agent.")
+    question: _Text | None = Field(default=None, description="What is asked of the agent.")
+    turns: Annotated[list[Question], Field(min_length=1)] = Field(
+        default=[], description="Instead of `question`: the turns of one conversation."
+    )
     id: Annotated[
         str,
         AfterValidator(_sound_id),
@@ -249,33 +189,77 @@ class Case(Defaults):
 
     @property
     def has_patterns(self) -> bool:
-        """Whether a phrase of it is a pattern, which may take its time."""
-        phrases = (*self.forbidden_phrases, *self.required_phrases)
-        choices = (phrase if isinstance(phrase, list) else [phrase] for phrase in phrases)
-        return any(isinstance(choice, Pattern) for each in choices for choice in each)
+        """Whether it looks for a pattern, which may take its time."""
+        return _has_patterns(self)
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """What is asked, turn by turn."""
+        return (self.question,) if self.question is not None else tuple(turn.question for turn in self.turns)
 
     @property
     def line(self) -> int | None:
         """Where the case begins in its file, where that is known."""
         return self._line
 
+    def read_from(self, line: int) -> None:
+        """Notes where the case was read from."""
+        self._line = line
+
     @classmethod
     def _settled(cls, values: dict[str, Any]) -> dict[str, Any]:
-        question = values.get("question")
-        return {"id": derived_id(question), **values} if isinstance(question, str) else values
+        question = first_question(values)
+        return values if question is None else {"id": derived_id(question), **values}
 
     @model_validator(mode="after")
     def _asks(self) -> Self:
-        if problem := contradiction(self.__dict__):
-            raise _wrong(problem, "keep one of them")
-        if all(getattr(self, name) == field.default for name, field in Checks.model_fields.items()):
-            raise _wrong(CHECKS_NOTHING, "say what must hold, for example `expected_tools`")
+        _agreed(self)
+        if not self.questions:
+            raise wrong("nothing is asked", "give a `question`, or `turns`")
+        parts: tuple[Checks, ...] = (self, *self.turns)
+        if not any(map(_checks, parts)) and not self.scorers:
+            raise wrong(CHECKS_NOTHING, "say what must hold, for example `expected_tools`")
         return self
+
+
+def first_question(values: Mapping[str, Any]) -> str | None:
+    """Returns what the fields of a case ask first, None where that is no text."""
+    question = values.get("question")
+    turns = values.get("turns")
+    if question is None and isinstance(turns, list) and turns:
+        turn = turns[0]
+        question = turn.question if isinstance(turn, Question) else None
+        if isinstance(turn, dict):
+            question = spelled(Question, turn).values.get("question")
+    return question if isinstance(question, str) else None
+
+
+def _agreed(part: Checks) -> None:
+    if problems := [*contradictions(part.__dict__)]:
+        raise wrongs((problem, "keep one of them", ()) for problem in problems)
+
+
+def _checks(part: Checks) -> bool:
+    return any(getattr(part, name) != field.default for name, field in Checks.model_fields.items())
+
+
+def _has_patterns(value: object) -> bool:
+    if isinstance(value, Pattern):
+        return True
+    if isinstance(value, Part):
+        value = [*value.__dict__.values()]
+    elif isinstance(value, dict):
+        value = [*value.values()]
+    return any(map(_has_patterns, value)) if isinstance(value, list) else isinstance(value, EvalRegex)
 
 
 def _given(part: Defaults | dict[str, Any]) -> dict[str, Any]:
     """The fields that a case or the defaults were given."""
-    return Case._fields(part) if isinstance(part, dict) else part.model_dump(exclude_unset=True)
+    return (
+        Case.fields_of(part)
+        if isinstance(part, dict)
+        else {name: getattr(part, name) for name in part.model_fields_set}
+    )
 
 
 class Header(Part):
@@ -341,7 +325,7 @@ class Suite(Header):
         for index, case in enumerate(self.cases):
             if (first := seen.setdefault(unique_id(case.id), index)) != index:
                 problem = f"cases[{index}] has the id of cases[{first}], {case.id!r}"
-                raise _wrong(problem, "give one of them another `id`")
+                raise wrong(problem, "give one of them another `id`")
         return self
 
 

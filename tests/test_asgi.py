@@ -23,13 +23,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Mount, Route
 
 from golden.agent_loop import AgentWarning, Limits
-from golden.dialects import native
 from golden.errors import AskAgain, TargetError, UsageError
 from golden.redaction import Secrets
 from golden.sse import Decoder
 from golden.targets import Spec
 from golden.targets.asgi import TARGET, AsgiTarget
-from golden.wire import Chunk, Head, Post, Request
+from golden.wire import Chunk, Head, Request
 from tests.agents import no_agent_is_left
 
 LIMITS = Limits(grace=5.0, disconnect=0.02)
@@ -63,7 +62,7 @@ def release() -> Iterator[threading.Event]:
 
 
 def to(app: object, path: str = "/", *, limits: Limits = LIMITS, **more: Any) -> AsgiTarget:
-    return AsgiTarget(app, post=lambda request: Post(path, {"message": request.question}), limits=limits, **more)
+    return AsgiTarget(app, path=path, limits=limits, **more)
 
 
 async def answer(target: AsgiTarget, question: str = "hi") -> tuple[Head, bytes]:
@@ -353,8 +352,7 @@ def test_headers_win_over_goldens_own_whatever_their_case() -> None:
     tokens = iter(("Bearer 1", "Bearer 2"))
     target = AsgiTarget(
         echo(seen),
-        post=lambda request: Post("/", {}, {"Accept": "application/json", "X-Dialect": "native"}),
-        headers=(("HOST", "example.com"), ("X-Key", "k")),
+        headers=(("HOST", "example.com"), ("X-Key", "k"), ("Accept", "application/json")),
         authorize=lambda: {"Authorization": next(tokens)},
     )
 
@@ -370,7 +368,6 @@ def test_headers_win_over_goldens_own_whatever_their_case() -> None:
         headers = dict(scope["headers"])
         assert headers[b"host"] == b"example.com"
         assert headers[b"accept"] == b"application/json"
-        assert headers[b"x-dialect"] == b"native"
         assert headers[b"x-key"] == b"k"
         assert headers[b"authorization"] == token
 
@@ -960,7 +957,7 @@ def test_an_app_is_found_by_its_name_and_gets_a_token_where_there_is_a_secret(
     (tmp_path / f"{name}.py").write_text(module, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     for wanted in (True, False):
-        spec = Spec(f"{name}:app", native.request, environ=environ, token=wanted, secrets=Secrets())
+        spec = Spec(f"{name}:app", environ=environ, token=wanted, secrets=Secrets())
         target = TARGET(spec)
         assert isinstance(target, AsgiTarget)
         assert (target.kind, target.name) == ("asgi", f"{name}:app")

@@ -20,7 +20,6 @@ import pytest
 import sse_starlette
 
 from golden.agent_loop import Limits
-from golden.dialects import native
 from golden.errors import AskAgain, TargetError, UsageError
 from golden.sse import Decoder, Event
 from golden.targets import Spec
@@ -28,7 +27,7 @@ from golden.targets.call import TARGET, InProcessTarget, encoded
 from golden.wire import Chunk, Head, Request
 from tests.agents import no_agent_is_left
 
-QUICK = Limits(grace=0.1)
+QUICK = Limits(grace=0.1, thread=0.1)
 
 
 @pytest.fixture(autouse=True)
@@ -553,7 +552,7 @@ def test_a_blocked_callable_times_out_and_the_others_answer(release: threading.E
         return "answered"
 
     async def main() -> list[str]:
-        target = InProcessTarget(agent, limits=Limits(grace=0.02))
+        target = InProcessTarget(agent, limits=Limits(grace=0.02, thread=0.02))
         async with target.open():
             return list(await asyncio.gather(*(judged(target, question) for question in ("a", "block", "b", "c"))))
 
@@ -584,7 +583,7 @@ def test_a_blocked_loop_is_one_time_out_and_the_others_answer_on_a_fresh_one(rel
                 return "time-out"
 
     async def main() -> list[str]:
-        target = InProcessTarget(agent, limits=Limits(grace=0.05))
+        target = InProcessTarget(agent, limits=Limits(grace=0.05, thread=0.05))
         async with target.open():
             return list(await asyncio.gather(*(judged(target, question) for question in ("block", "a", "b", "c"))))
 
@@ -634,7 +633,7 @@ def test_an_async_generator_that_is_left_early_is_closed_in_its_loop(swallows: b
             closed.append(asyncio.get_running_loop() is loop)
 
     async def main() -> None:
-        target = InProcessTarget(agent, limits=Limits(grace=5))
+        target = InProcessTarget(agent, limits=Limits(grace=5, thread=5))
         async with target.open():
             async with aclosing(target.ask(Request("hi", "s1"))) as reply:
                 assert await anext(reply) == Head(200, {}, "iterable")
@@ -753,10 +752,10 @@ def test_forty_blocking_questions_at_once_take_the_time_of_one() -> None:
 def test_an_agent_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "agent_by_name.py").write_text("def agent(question):\n    yield 'token', question\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    target = TARGET(Spec("agent_by_name:agent", native.request))
+    target = TARGET(Spec("agent_by_name:agent"))
     assert (target.kind, target.name) == ("call", "agent_by_name:agent")
     with pytest.raises(UsageError, match="--agent: 'agent_by_name' has no 'agents'"):
-        TARGET(Spec("agent_by_name:agents", native.request))
+        TARGET(Spec("agent_by_name:agents"))
 
 
 def test_a_target_is_named_after_its_agent() -> None:
@@ -784,7 +783,7 @@ async def spins_in_the_loop(question):
     while True: pass
 
 async def main():
-    target = InProcessTarget(globals()[sys.argv[1]], limits=Limits(grace=0.05))
+    target = InProcessTarget(globals()[sys.argv[1]], limits=Limits(grace=0.05, thread=0.05))
     async with target.open():
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.1), contextlib.aclosing(target.ask(Request("hi", "s1"))) as reply:

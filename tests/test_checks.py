@@ -36,7 +36,18 @@ def test_what_is_not_asked_is_not_checked() -> None:
     assert checks(turn(), calls("a", "b")) == []
 
 
-@pytest.mark.parametrize("field", ["expected_tools", "forbidden_tools", "forbidden_phrases", "required_phrases"])
+@pytest.mark.parametrize(
+    "field",
+    [
+        "expected_tools",
+        "forbidden_tools",
+        "expect",
+        "expect_order",
+        "simulated_tools",
+        "forbidden_phrases",
+        "required_phrases",
+    ],
+)
 def test_an_empty_list_checks_nothing(field: str) -> None:
     asked: dict[str, Any] = {field: []}
     assert checks(turn(), **asked) == []
@@ -52,6 +63,9 @@ def test_all_that_is_asked_is_checked_in_the_same_order_each_time() -> None:
     asked: dict[str, Any] = {
         "expected_tools": ["a"],
         "forbidden_tools": ["b"],
+        "expect": {"tool": "a"},
+        "expect_order": [{"tool": "a"}],
+        "simulated_tools": ["a"],
         "forbidden_phrases": ["c"],
         "required_phrases": ["d"],
         "groundedness_threshold": 0.5,
@@ -93,6 +107,78 @@ def test_the_tools_that_were_called_are_judged_by_name_and_number(
     asked: dict[str, Any], called: list[str], ok: bool, message: str
 ) -> None:
     assert check(calls(*called), **asked) == Check(next(iter(asked)), ok, message)
+
+
+@pytest.mark.parametrize(
+    ("asked", "ok", "message"),
+    [
+        ({"expect": [{"tool": "a"}, {"tool": "b"}]}, True, "all came: a; b"),
+        ({"expect": {"tool": "c"}}, False, "expected c; the nearest call, 1st, a(x=1), differs at tool: "),
+        ({"expect": [{"tool": "c"}, {"tool": "d"}]}, False, "expected c; "),
+        ({"expect": {"tool": "c", "min_count": 0}}, True, "all came: c"),
+        ({"expect": {"tool": "a", "max_count": 0, "min_count": 0}}, False, "expected at most 0 calls of a; 1 call"),
+        ({"expect_first": {"tool": "a"}}, True, "the first call is a"),
+        ({"expect_first": {"tool": "b"}}, False, "expected b as the first call; the first call, a(x=1), differs at "),
+        ({"expect_order": [{"tool": "a"}, {"tool": "b"}]}, True, "in order: a, b"),
+        ({"expect_order": [{"tool": "b"}, {"tool": "a"}]}, False, "expected a after the 2nd call, b(); the 1st call "),
+        ({"expect_order": [{"tool": "a"}, {"tool": "a"}]}, False, "expected a after the 1st call, a(x=1); "),
+    ],
+)
+def test_calls_are_matched_with_what_is_expected_of_them(asked: dict[str, Any], ok: bool, message: str) -> None:
+    called = turn(tool_calls=(ToolCall("a", {"x": 1}), ToolCall("b", {})))
+    found = check(called, **asked)
+    assert (found.name, found.ok) == (next(iter(asked)), ok)
+    assert found.message.startswith(message)
+
+
+def test_every_expectation_that_is_not_met_is_told() -> None:
+    message = check(calls("a"), expect=[{"tool": "c"}, {"tool": "a"}, {"tool": "d"}]).message
+    assert "expected c; " in message
+    assert "; expected d; " in message
+
+
+@pytest.mark.parametrize("field", ["expect", "expect_first", "expect_order"])
+def test_an_expectation_whose_pattern_takes_too_long_is_undecided(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("golden.patterns.SECONDS", 0.02)
+    wanted: object = {"tool": "a", "params": {"x": {"$regex": HOPELESS}}}
+    asked: dict[str, Any] = {field: [wanted] if field == "expect_order" else wanted}
+    found = check(turn(tool_calls=(ToolCall("a", {"x": LONG}),)), **asked)
+    assert (found.name, found.ok) == (field, None)
+    assert "was not decided within 0.02 s" in found.message
+
+
+SIMULATED = {"simulated": True, "order": 1}
+
+
+@pytest.mark.parametrize(
+    ("results", "ok", "told"),
+    [
+        ([], True, "0 calls, all simulated"),
+        ([SIMULATED, SIMULATED], True, "2 calls, all simulated"),
+        (['{"simulated": true}'], True, "1 calls, all simulated"),
+        ([SIMULATED, {"simulated": False}], False, 'trade gave {"simulated":false}'),
+        (['{"simulated": false}'], False, "trade gave"),
+        ([{"simulated": 1}], False, 'trade gave {"simulated":1}'),
+        ([{"simulated": "true"}], False, 'trade gave {"simulated":"true"}'),
+        ([{"order": SIMULATED}], False, 'trade gave {"order":{"simulated":true,"order":1}}'),
+        ([[SIMULATED]], False, 'trade gave [{"simulated":true,"order":1}]'),
+        (["simulated: true"], False, 'trade gave "simulated: true"'),
+        ([None], False, "trade gave no result"),
+        ([{}, None], False, "trade gave {}; trade gave no result"),
+        (["x" * 1000], False, f'trade gave "{"x" * 79}'),
+    ],
+)
+def test_every_result_of_a_tool_that_must_only_pretend_says_so(results: list[object], ok: bool, told: str) -> None:
+    made = turn(tool_calls=(*(ToolCall("trade", {}, result=result) for result in results), ToolCall("quote", {})))
+    found = check(made, simulated_tools=["trade", "transfer"])
+    assert (found.name, found.ok) == ("simulated_tools", ok)
+    assert found.message.removeprefix("every result must say `simulated: true`; ").startswith(told)
+
+
+def test_a_secret_in_a_result_is_covered_before_the_result_is_cut() -> None:
+    secret = "an-example-of-a-secret"
+    made = turn(tool_calls=(ToolCall("trade", {}, result="x" * 70 + secret),))
+    assert "an-e" not in check(made, simulated_tools=["trade"], cover=covering(secret).cover).message
 
 
 def test_the_tools_of_all_turns_count_together() -> None:

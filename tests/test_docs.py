@@ -2,14 +2,15 @@
 
 A document is followed from its first block to its last, in a folder of its own that begins as a clone does: with
 `pyproject.toml`, `golden_questions.json` and `.venv`. A block behind a line that ends in "`FILE`:" is that file, and a
-later command must use it. What is done with any other is told by its language:
+later block must use it. What is done with any other is told by its language:
 
 - `console`: each line behind `$ ` is run by bash. What it prints, progress left out, must be what stands below it:
   there `...` stands for anything, and a time in seconds for any other. Port 8400 is a free one. A command that ends in
   `&` is a server: the reader goes on when it has printed what stands below it, and `kill %1` stops it. What makes the
   environment and what runs the tests is left to `.ci/run`, which is compared with the README below.
-- `python`: a script, with an `assert` in it. `json`: a suite, or fields of a case. `toml`: a configuration. `sse`: a
-  stream, whole and sound.
+- `python`: a script, with an `assert` in it. `json` and `yaml`: a suite, or fields of a case; behind "The same in
+  YAML:" it says what the block before it says. `yaml` with `jobs`: a workflow, whose `golden` commands must be some.
+  `toml`: a configuration. `sse`: a stream, whole and sound.
 - `text`: a drawing; there is nothing to run.
 """
 
@@ -28,56 +29,68 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import click
 import pytest
 from click.testing import CliRunner
 from pydantic import BaseModel
 
+import golden
 from golden.checks.stream import UNSOUND
 from golden.cli import cli
 from golden.demo.__main__ import main as demo
 from golden.demo.switches import SWITCHES
+from golden.expectation import ToolExpectation
 from golden.reader import Bounds, Reader
-from golden.result import CaseResult, RunInfo, Status, Summary, TurnResult
+from golden.result import AttemptResult, CaseResult, RunInfo, Status, Summary, TurnResult
 from golden.settings import settings
 from golden.suite import Case, Checks, Suite
 from golden.suite_file import load_suite
 from golden.wire import Head
+from golden.yaml_document import parsed
 from tests.test_house import FILES, FLOORS
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
 
-_BLOCK = re.compile(r"(?:`(?P<file>[\w.-]+)`:\n\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"(?:(?:`(?P<file>[\w.-]+)`|(?P<same>The same in YAML)):\n\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 _COMMAND = re.compile(r"(?P<command>(?:[^\n]*\\\n)*[^\n]*)\n?(?P<output>.*)", re.DOTALL)
 
 _HELP = re.compile(r"^\$ (?P<program>.*) --help\n(?:(?!\$ |```).*\n)*", re.MULTILINE)
 
 PROGRAMS: dict[str, click.Command] = {"golden": cli, "python -m golden.demo": demo}
 
+# How a script or a suite uses a file: it imports it, has it imported, or opens it.
+_NAMED = r"\b(?:import|from) {0}\b|\b{0}:\w|\"{0}\."
+
 # What `.ci/run` does in its own way, and which is not done again while it runs.
 _SET_UP = re.compile(r"(python3 -m venv|\.venv/bin/pip install|\.venv/bin/pytest)\b[^&]*(&& )?")
 _SHORT = {"--quiet": "-q", "--constraint": "-c", "--editable": "-e"}
 
 _PROGRESS = re.compile(r"^(passed|failed|error|skipped|not_run) \S+\n", re.MULTILINE)
-_TIME = re.compile(r"\b\d+\.\d+ s\b")
+_TIME = re.compile(r"\b\d+\.\d+ ?s\b")
 
 # Longer than any step takes: whatever has not ended by then hangs.
 _PATIENCE_S = 60
 
 
 class Block(NamedTuple):
-    """A fenced block: its language, its text, and the file that it is, "" for none."""
+    """A fenced block: its language, its text, the file that it is ("" for none), and whether it repeats another."""
 
     kind: str
     text: str
     file: str
+    is_same: bool
 
 
 def blocks(page: str) -> list[Block]:
-    return [Block(hit["kind"], hit["text"], hit["file"] or "") for hit in _BLOCK.finditer(page)]
+    return [
+        Block(hit["kind"], hit["text"], hit["file"] or "", hit["same"] is not None) for hit in _BLOCK.finditer(page)
+    ]
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:
@@ -97,6 +110,7 @@ class Newcomer:
         self._variables = ""
         self._code = 0
         self._servers: list[subprocess.Popen[str]] = []
+        self._said: Suite | Case | None = None
         self.unused: set[str] = set()
         (folder / ".venv").symlink_to(sys.prefix)
         for name in ("pyproject.toml", "golden_questions.json"):
@@ -112,14 +126,20 @@ class Newcomer:
     def follow(self, block: Block) -> None:
         if block.file:
             (self._folder / block.file).write_text(block.text, encoding="utf-8")
+        before = self._said
+        self._use(block.text, _NAMED)
         if block.file and block.kind != "toml":  # every later run reads a configuration
             self.unused.add(block.file)
         else:
             KINDS[block.kind](self, block.text)
+        assert not block.is_same or self._said == before, block.text
+
+    def _use(self, text: str, named: str) -> None:
+        self.unused -= {file for file in self.unused if re.search(named.format(Path(file).stem), text)}
 
     def console(self, text: str) -> None:
         for command, expected in commands(text):
-            self.unused -= {file for file in self.unused if re.search(rf"\b{Path(file).stem}\b", command)}
+            self._use(command, r"\b{}\b")
             if to_run := _SET_UP.sub("", command).replace("8400", str(self._port)):
                 self._step(to_run, expected)
 
@@ -167,19 +187,29 @@ class Newcomer:
 
     def python(self, text: str) -> None:
         assert "assert " in text, "a script asserts what it shows"
+        script = text.replace("8400", str(self._port))
         done = subprocess.run(
-            [sys.executable, "-"], input=text, cwd=self._folder, env=self._environ, text=True, capture_output=True
+            [sys.executable, "-"], input=script, cwd=self._folder, env=self._environ, text=True, capture_output=True
         )
         assert done.returncode == 0, done.stderr
 
     def json(self, text: str) -> None:
-        value = json.loads(text)
-        if "cases" in value:
-            file = self._folder / "suite.json"
-            file.write_text(text, encoding="utf-8")
-            load_suite(file)
+        self._suite(json.loads(text), "suite.json", text)
+
+    def yaml(self, text: str) -> None:
+        value, _, _ = parsed("suite.yaml", text.encode())
+        if "jobs" in value:
+            follow_workflow(value)
         else:
-            Case.model_validate({"question": "Is all well?", **value})
+            self._suite(value, "suite.yaml", text)
+
+    def _suite(self, value: dict[str, Any], name: str, text: str) -> None:
+        if {"cases", "prompts"} & value.keys():
+            file = self._folder / name
+            file.write_text(text, encoding="utf-8")
+            self._said = load_suite(file)
+        else:
+            self._said = Case.model_validate(value if "turns" in value else {"question": "Is all well?", **value})
 
     def toml(self, text: str) -> None:
         file = self._folder / "configuration.toml"
@@ -214,7 +244,17 @@ KINDS: dict[str, Callable[[Newcomer, str], None]] = {
     "sse": Newcomer.sse,
     "text": Newcomer.drawing,
     "toml": Newcomer.toml,
+    "yaml": Newcomer.yaml,
 }
+
+
+def follow_workflow(workflow: dict[str, Any]) -> None:
+    """Has each `golden` command of a workflow parsed: that it runs is shown elsewhere on the page."""
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    lines = [line for step in steps for line in step.get("run", "").splitlines() if line.startswith("golden ")]
+    assert lines
+    for _, name, *arguments in map(shlex.split, lines):
+        cli.commands[name].make_context(name, arguments, parent=click.Context(cli, **cli.context_settings))
 
 
 def free_port() -> int:
@@ -248,7 +288,7 @@ def test_every_block_of_a_document_does_what_it_says(name: str, tmp_path: Path) 
     with closing(Newcomer(tmp_path)) as newcomer:
         for block in blocks(DOCUMENTS[name].read_text(encoding="utf-8")):
             newcomer.follow(block)
-        assert newcomer.unused == set(), "a later command uses each file"
+        assert newcomer.unused == set(), "a later block uses each file"
 
 
 def test_no_block_is_overlooked_and_each_kind_is_met() -> None:
@@ -258,7 +298,7 @@ def test_no_block_is_overlooked_and_each_kind_is_met() -> None:
         found = blocks(page)
         assert 2 * len(found) == len(re.findall(r"^\s*(?:```|~~~)", page, re.MULTILINE)), path
         kinds |= {block.kind for block in found}
-        for kind, text, _ in found:
+        for kind, text, *_ in found:
             assert kind != "console" or text.startswith("$ "), text
             assert kind != "text" or path.name == "ARCHITECTURE.md", text
     assert kinds == KINDS.keys()
@@ -339,6 +379,11 @@ def first_arguments(*functions: str) -> set[str]:
 
 def test_the_page_of_suites_has_every_field() -> None:
     assert table("docs/suites.md", "field").keys() == names_of(Suite, Case)
+    assert table("docs/suites.md", "of an expectation").keys() == names_of(ToolExpectation)
+
+
+def test_the_page_for_python_has_every_public_name() -> None:
+    assert table("docs/python.md", "name").keys() == {*golden.__all__}
 
 
 def test_the_page_of_verdicts_has_every_check_kind_and_finding() -> None:
@@ -356,6 +401,7 @@ def test_the_page_of_verdicts_has_every_key_of_a_results_file() -> None:
         "`summary`": Summary,
         "each of `results`": CaseResult,
         "each of `turns`": TurnResult,
+        "each of `attempts`": AttemptResult,
     }
     for head, model in models.items():
         assert table("docs/verdicts.md", f"of {head}").keys() == names_of(model), head
@@ -367,7 +413,7 @@ def test_the_page_of_commands_has_every_switch_of_the_demo() -> None:
 
 def test_the_map_of_the_house_has_every_module_on_its_floor() -> None:
     page = DOCUMENTS["docs/ARCHITECTURE.md"].read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d) \| (.*) \|$", page, re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", page, re.MULTILINE)
     assert {name: int(floor) for floor, row in rows for name in re.findall(r"`(\w+)/?`", row)} == FLOORS
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from golden import commands
-from golden.engine import Job, Plan, run_jobs
+from golden.engine import run_jobs
 from golden.errors import SuiteError
 from golden.output import Output
+from golden.plan import Job, Plan
 from golden.redaction import Secrets
 from golden.suite import Case, Suite
 from golden.suite_file import load_suite

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from golden import score
-from golden.engine import Job, Observer, Plan, run_jobs
+from golden.engine import Observer, run_jobs
 from golden.errors import AskAgain, TargetError, UsageError
+from golden.plan import Job, Plan
 from golden.result import CaseResult, RunResult
 from golden.suite_file import load_suites
 from golden.watch import Stop, Watch
@@ -276,6 +277,22 @@ def test_a_target_that_does_not_close_keeps_no_report_of_a_stopped_run_waiting(e
     result = run(jobs_of(tmp_path, "a"), Sticky(answer), Plan(suite_timeout_s=0.3))
     assert statuses(result) == ["not_run" if early else "passed"]
     assert result.run.duration_s < 5
+
+
+def test_no_turn_is_asked_once_the_run_is_over(tmp_path: Path) -> None:
+    stop = Stop()
+
+    async def stopping(request: Request) -> AsyncIterator[Head | Chunk]:
+        yield HEAD
+        yield Chunk(ANSWER)
+        stop("stopped by SIGINT")
+
+    (job,) = jobs_of(tmp_path, "a", question=None, turns=[{"question": "one"}, {"question": "two"}])
+    own = Own(stopping)
+    result = run([job], own, stop=stop)
+    assert (statuses(result), errors(result)) == (["not_run"], ["stopped by SIGINT"])
+    assert own.asked == ["one"]
+    assert [turn.answer for turn in result.results[0].turns] == ["All is well."]
 
 
 def test_a_target_is_open_while_it_is_asked_and_closed_after(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from golden.errors import UsageError
-from golden.headers import AUTHORISING, header_name, headers, without_secrets
+from golden.headers import AUTHORISING, header_name, headers, sendable, without_secrets
 from golden.redaction import Secrets
 
 ENVIRON = {"TOKEN": "secret-token", "_A1": "other-secret", "EMPTY": "", "BLANK": " \n", "PADDED": " padded-secret\r\n"}
@@ -134,6 +136,31 @@ def test_a_header_is_shown_with_no_more_of_its_value_than_the_variable_it_names(
 def test_a_header_of_another_form_is_refused_also_where_it_is_only_shown() -> None:
     with pytest.raises(UsageError, match="--header takes"):
         without_secrets("my-secret")
+
+
+def test_headers_of_a_program_are_pairs_or_a_mapping() -> None:
+    secrets = Secrets()
+    assert sendable([("X-Team", "a"), ("x-team", "b")], secrets) == (("x-team", "a"), ("x-team", "b"))
+    assert sendable({"X-Key": "scheme a-literal"}, secrets) == (("x-key", "scheme a-literal"),)
+    assert secrets.cover("a-literal") == "█" * 9
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"x y": "secret"}, "headers: 'x y' is no name of a header"),
+        ({"": "secret"}, "headers: '' is no name of a header"),
+        ({"x": "secret\n"}, "headers: the value of 'x' holds characters that no header can hold"),
+        ({"Content-Length": "secret"}, "headers: golden sets 'content-length' itself"),
+        ({"x": b"secret"}, "headers: expected pairs of a name and a value, both text"),
+        (["x: secret"], "headers: expected pairs of a name and a value, both text"),
+        ([("x", "secret", "y")], "headers: expected pairs of a name and a value, both text"),
+    ],
+)
+def test_headers_of_a_program_that_cannot_be_sent_are_refused_and_no_value_is_shown(given: Any, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        sendable(given, Secrets())
+    assert str(caught.value) == said
 
 
 @given(st.text(st.characters(), max_size=20), st.text(st.characters(), max_size=20))

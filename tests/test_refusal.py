@@ -1,8 +1,9 @@
 import json
+import time
 
 import pytest
 
-from golden.refusal import BODY, answers, refusal
+from golden.refusal import BODY, answers, refusal, retry_after_s
 from golden.wire import Ends, Head
 
 STREAM = {"content-type": "text/event-stream"}
@@ -145,3 +146,47 @@ def test_secrets_are_covered_before_a_body_is_cut() -> None:
     error = refusal(Head(500, {}, "length"), body, lambda text: text.replace("secret-of-the-server", "*" * 20))
     assert "secret" not in error.message
     assert error.message.endswith("x" + "*" * 10)
+
+
+# When to come back
+
+NOON = 784_123_200.0  # Sunday, 6 November 1994, 12:00:00 UTC
+
+
+@pytest.mark.parametrize(
+    ("told", "wait"),
+    [
+        ("0", 0),
+        ("7", 7),
+        (" 7 ", 7),
+        ("60", 60),
+        ("61", 60),
+        ("9" * 400, 60),
+        ("Sun, 06 Nov 1994 12:00:30 GMT", 30),
+        ("Sunday, 06-Nov-94 12:00:30 GMT", 30),
+        ("Sun Nov  6 12:00:30 1994", 30),
+        ("Sun, 06 Nov 1994 13:00:30 +0100", 30),
+        ("Sun, 06 Nov 1994 11:59:30 GMT", 0),
+        ("Mon, 07 Nov 1994 12:00:00 GMT", 60),
+        ("", None),
+        ("soon", None),
+        ("-1", None),
+        ("1.5", None),
+        ("Sun, 99 Nov 1994 12:00:30 GMT", None),
+        ("Sun, 06 Nov 1994 12:00:30 +9999999999", None),
+    ],
+)
+def test_a_server_says_in_seconds_or_by_a_date_how_long_it_is_to_be_left_alone(
+    told: str, wait: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")  # a date that names no zone means UTC wherever it is read
+    time.tzset()
+    try:
+        assert retry_after_s(Head(503, {"retry-after": told}, "length"), NOON) == wait
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_server_that_does_not_say_how_long_is_asked_again_at_once() -> None:
+    assert retry_after_s(Head(503, {}, "length"), NOON) is None

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from golden.result import (
+    AttemptResult,
     CaseResult,
     ErrorResult,
     GitResult,
@@ -23,6 +24,7 @@ from golden.result import (
     UsageResult,
     exit_code,
     read,
+    spent,
     summarise,
     write,
 )
@@ -57,13 +59,11 @@ def case(status: Status, *turns: TurnResult, **fields: Any) -> CaseResult:
     )
 
 
-def timed(
-    first_token_s: float | None = None,
-    total_s: float = 0,
-    *,
-    usage: UsageResult | None = None,
-    error: ErrorResult | None = None,
-) -> TurnResult:
+def attempt(usage: UsageResult | None) -> AttemptResult:
+    return AttemptResult(trial=1, try_=1, status="passed", error=None, checks=(), usage=usage)
+
+
+def timed(first_token_s: float | None = None, total_s: float = 0, *, error: ErrorResult | None = None) -> TurnResult:
     return TurnResult(
         question="?",
         answer="",
@@ -72,7 +72,7 @@ def timed(
         finish=None,
         tool_calls=(),
         groundedness=None,
-        usage=usage,
+        usage=None,
         timing=TimingResult(first_event_s=None, first_token_s=first_token_s, total_s=total_s),
         events=(),
         events_total=0,
@@ -100,7 +100,7 @@ def test_the_file_has_the_keys_of_the_contract_in_their_order() -> None:
     assert list(told) == ["schema", "run", "summary", "results"]
     assert told["schema"] == "golden.results/1"
     run = told["run"]
-    assert list(run) == ["started_at", "duration_s", "golden_version", "target", "suites", "git", "complete"]
+    assert list(run) == ["started_at", "duration_s", "golden_version", "target", "suites", "git", "complete", "shard"]
     assert list(run["target"])[:3] == ["kind", "name", "dialect"]
     assert [list(suite) for suite in run["suites"]] == [["path", "sha256"]]
     assert list(run["git"]) == ["sha", "branch"]
@@ -127,7 +127,7 @@ def test_the_file_has_the_keys_of_the_contract_in_their_order() -> None:
     assert told_turn["events"] == [[0.25, "tool_call", "call"], [0.5, "", ""]]
     assert list(told_turn["findings"][0]) == ["kind", "message"]
     assert list(result["error"]) == list(told_turn["error"]) == ["kind", "message"]
-    assert [list(attempt) for attempt in result["attempts"]] == [["trial", "try", "status", "error", "checks"]]
+    assert [list(attempt) for attempt in result["attempts"]] == [["trial", "try", "status", "error", "checks", "usage"]]
     assert list(result["trials"]) == ["run", "passed"]
 
 
@@ -366,6 +366,9 @@ def test_a_turn_that_did_not_come_whole_has_no_total() -> None:
 def test_usage_is_added_up_and_what_nobody_reports_stays_unknown(
     usages: list[tuple[int | None, int | None] | None], total: tuple[int | None, int | None] | None
 ) -> None:
-    told = [None if usage is None else UsageResult(input=usage[0], output=usage[1]) for usage in usages]
-    summary = summarise([case("passed", timed(usage=usage)) for usage in told])
-    assert summary.usage == (None if total is None else UsageResult(input=total[0], output=total[1]))
+    told = [attempt(None if usage is None else UsageResult(input=usage[0], output=usage[1])) for usage in usages]
+    expected = None if total is None else UsageResult(input=total[0], output=total[1])
+    assert summarise([case("passed", attempts=(one,)) for one in told]).usage == expected
+    one_case = case("passed", attempts=tuple(told))  # of several tries each counts
+    assert summarise([one_case]).usage == expected
+    assert spent(one_case) == sum(figure or 0 for figure in total or ())

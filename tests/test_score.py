@@ -128,6 +128,12 @@ def test_a_pattern_that_takes_too_long_makes_the_case_an_error_also_where_a_chec
         ({"expected_tools": ["a"], "forbidden_tools": ["a"]}, (False, None, None)),
         ({"expect_no_tool_call": True}, (False, None, None)),
         ({"max_tool_calls": 1}, (True, None, None)),
+        ({"expect": {"tool": "a"}}, (True, None, None)),
+        ({"expect": {"tool": "b"}}, (False, None, None)),
+        ({"expect_first": {"tool": "b"}}, (False, None, None)),
+        ({"expect_order": [{"tool": "b"}]}, (False, None, None)),
+        ({"simulated_tools": ["a"]}, (False, None, None)),
+        ({"required_phrases": ["well"], "turns": [{"question": "?", "forbidden_tools": ["a"]}]}, (False, None, None)),
         ({"forbidden_phrases": ["lost"]}, (None, True, None)),
         ({"forbidden_phrases": ["all"]}, (None, False, None)),
         ({"groundedness_threshold": 0.9}, (None, None, True)),
@@ -137,7 +143,7 @@ def test_a_pattern_that_takes_too_long_makes_the_case_an_error_also_where_a_chec
 def test_what_was_not_checked_is_neither_true_nor_false(
     asked: dict[str, object], three: tuple[bool | None, ...]
 ) -> None:
-    result = judged(asked, GOOD)
+    result = judged({"question": None, **asked} if "turns" in asked else asked, GOOD)
     assert (result.tool_ok, result.forbidden_ok, result.groundedness_ok) == three
 
 
@@ -180,7 +186,8 @@ def test_a_result_says_where_its_case_came_from() -> None:
 def test_a_case_that_was_stopped_is_undecided_and_keeps_what_had_come() -> None:
     suite, case = well(**EVERYTHING)
     result = not_run(suite, case, "m", "stopped by SIGINT", Secrets(), (GOOD,))
-    assert (result.status, result.passed, result.attempts, result.model) == ("not_run", False, (), "m")
+    assert (result.status, result.passed, result.model) == ("not_run", False, "m")
+    assert [each.status for each in result.attempts] == ["not_run"]
     assert result.error == ErrorResult(kind="not_run", message="stopped by SIGINT")
     assert {(check.ok, check.message) for check in result.checks} == {(None, "undecided: stopped by SIGINT")}
     assert (result.tool_ok, result.forbidden_ok, result.groundedness_ok) == (None, None, None)
@@ -190,7 +197,8 @@ def test_a_case_that_was_stopped_is_undecided_and_keeps_what_had_come() -> None:
 def test_a_case_that_never_started_has_no_turns() -> None:
     suite, case = well(**EVERYTHING)
     result = not_run(suite, case, None, "--bail", Secrets())
-    assert (result.status, result.turns, result.groundedness, result.model) == ("not_run", (), None, None)
+    assert (result.status, result.turns, result.attempts, result.model) == ("not_run", (), (), None)
+    assert result.groundedness is None
     assert {check.ok for check in result.checks} == {None}
     assert len(result.checks) == len(judged(EVERYTHING, GOOD).checks)  # all that it asks is named
 

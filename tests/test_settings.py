@@ -40,6 +40,8 @@ def test_with_nothing_told_the_defaults_are_those_of_the_documentation(tmp_path:
     assert (told.max_answer, told.max_event, told.suite_timeout) == (8 * 2**20, 4 * 2**20, 300)
     assert not any((told.bail, told.dry_run, told.quiet, told.verbose, told.isolated))
     assert (told.suites, told.header, told.out, told.json_out) == ([], [], [], None)
+    assert (told.retries, told.flaky, told.trials, told.max_tokens) == (0, "pass", 1, None)
+    assert (told.case, told.tag, told.match, told.failed, told.shard) == ([], [], [], None, None)
 
 
 def test_the_nearest_pyproject_upwards_is_read(config: Config, tmp_path: Path) -> None:
@@ -67,6 +69,30 @@ def test_the_command_line_wins_over_the_configuration_and_that_over_the_defaults
     assert settings({"auth": True}).auth is True
 
 
+@pytest.mark.parametrize(
+    ("table", "given", "retries", "trials"),
+    [
+        ("trials = 3", {"retries": 2}, 2, 1),
+        ("retries = 2", {"trials": 3}, 0, 3),
+        ("retries = 2\ntrials = 3", {"trials": 4}, 0, 4),
+        ("trials = 3", {}, 0, 3),
+        ("trials = 1", {"retries": 2}, 2, 1),
+    ],
+)
+def test_retries_on_the_command_line_replace_trials_of_the_configuration_and_the_other_way(
+    config: Config, table: str, given: dict[str, object], retries: int, trials: int
+) -> None:
+    config(table)
+    told = settings(given)
+    assert (told.retries, told.trials) == (retries, trials)
+
+
+def test_retries_and_trials_on_one_command_line_are_an_error(config: Config) -> None:
+    config("")
+    assert "exclude each other" in refused({"retries": 1, "trials": 2}).message
+    assert settings({"retries": 1, "trials": 1}).retries == 1
+
+
 def test_a_file_that_is_named_is_read_in_place_of_the_nearest(config: Config, tmp_path: Path) -> None:
     config("concurrency = 7")
     other = tmp_path / "deep" / "other.toml"
@@ -86,7 +112,8 @@ def test_paths_of_a_configuration_are_relative_to_it_and_those_of_the_command_li
 ) -> None:
     config(
         'suites = ["golden.json", "/absolute/s.json", "../up.json"]\n'
-        'out = ["report.txt", "-"]\njson_out = "results.json"\npath = "/chat"\nagent = "app:run"'
+        'out = ["report.txt", "-"]\njson_out = "results.json"\npath = "/chat"\nagent = "app:run"\n'
+        'failed = "before.json"'
     )
     told = settings({})
     here = os.path.relpath(tmp_path)
@@ -101,6 +128,7 @@ def test_paths_of_a_configuration_are_relative_to_it_and_those_of_the_command_li
         os.path.normpath(f"{here}/results.json"),
     )
     assert (told.path, told.agent) == ("/chat", "app:run")
+    assert told.failed == os.path.normpath(f"{here}/before.json")
     told = settings({"suites": ["golden.json"], "out": ["x.txt"], "json_out": "-"})
     assert (told.suites, told.out, told.json_out) == (["golden.json"], ["x.txt"], "-")
     config('json_out = "-"')
@@ -129,6 +157,14 @@ def test_paths_of_a_configuration_are_relative_to_it_and_those_of_the_command_li
         ("json_out = 3", "[tool.golden] json_out: input should be a valid string"),
         ("auth = 'no'", "[tool.golden] auth: input should be a valid boolean"),
         ("agent = {}", "[tool.golden] agent: input should be a valid string"),
+        ("retries = -1", "[tool.golden] retries: input should be greater than or equal to 0"),
+        ("trials = 0", "[tool.golden] trials: input should be greater than or equal to 1"),
+        ("max_tokens = -1", "[tool.golden] max_tokens: input should be greater than or equal to 0"),
+        ("flaky = 'maybe'", "[tool.golden] flaky: input should be 'pass' or 'fail'"),
+        (
+            "retries = 1\ntrials = 2",
+            "retries and trials exclude each other: trials say how often, retries hide how often not",
+        ),
     ],
 )
 def test_what_cannot_be_obeyed_is_named_with_its_place(config: Config, table: str, says: str) -> None:

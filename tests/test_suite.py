@@ -3,7 +3,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from golden.suite import WRONG, Case, Checks, Defaults, Pattern, Suite, derived_id, unmet
+from golden.errors import Fault, SuiteError
+from golden.expectation import ToolExpectation
+from golden.phrase import Pattern
+from golden.suite import Case, Checks, Defaults, Question, Suite, derived_id, unmet
 
 ASKED = {"question": "What is AAPL at?", "expected_tools": ["get_quote"]}
 
@@ -32,7 +35,11 @@ def test_a_suite_made_in_python_has_no_file() -> None:
     [
         {"expected_tools": ["a"]},
         {"forbidden_tools": ["a"]},
+        {"expect": [{"tool": "a", "min_count": 0, "max_count": 0}]},
+        {"expect_first": {"tool": "a", "params": {"b": {"$any": True}}}},
+        {"expect_order": [{"any_of": [{"tool": "a"}, {"tool": "b", "strict": True}]}]},
         {"expect_no_tool_call": True},
+        {"simulated_tools": ["a"]},
         {"forbidden_phrases": ["a"]},
         {"required_phrases": [["a", {"regex": "b"}]]},
         {"groundedness_threshold": 0},
@@ -40,12 +47,16 @@ def test_a_suite_made_in_python_has_no_file() -> None:
         {"max_first_token_s": 0.5},
         {"max_total_s": 1},
         {"clean_stream": True},
+        {"scorers": ["a:b"]},
     ],
 )
 def test_each_check_is_something_to_check(asked: dict[str, Any]) -> None:
     case = Case.model_validate({"question": "q", **asked})
     assert case.model_dump(exclude_unset=True) == {"id": "q", "question": "q", **asked}
-    assert set(asked) <= set(Checks.model_fields)
+    assert set(asked) <= {*Checks.model_fields, "scorers"}
+    turns = [{"question": "q"}, {"question": "r", **asked}]
+    if "scorers" not in asked:
+        assert Case.model_validate({"turns": turns}).turns[1].model_dump(exclude_unset=True) == turns[1]
 
 
 @pytest.mark.parametrize(
@@ -53,18 +64,130 @@ def test_each_check_is_something_to_check(asked: dict[str, Any]) -> None:
     [
         {},
         {"expected_tools": [], "forbidden_phrases": [], "expect_no_tool_call": False, "groundedness_threshold": None},
-        {"timeout_s": 3, "model": "m", "tags": ["t"], "metadata": {"a": 1}, "skip": "why"},
+        {"expect": [], "expect_first": None, "expect_order": [], "simulated_tools": [], "scorers": []},
+        {"timeout_s": 3, "model": "m", "tags": ["t"], "metadata": {"a": 1}, "skip": "why", "xfail": "why"},
+        {"retries": 2, "trials": 1},
     ],
 )
 def test_a_case_that_checks_nothing_is_refused(asked: dict[str, Any]) -> None:
     wrong = "the case checks nothing: say what must hold, for example `expected_tools`"
     assert problems(Case, {"question": "q", **asked}) == [((), wrong)]
+    assert problems(Case, {"turns": [{"question": "q"}], **asked}) == [((), wrong)]
 
 
-def test_no_tool_call_and_tools_exclude_each_other() -> None:
-    wrong = "`expect_no_tool_call` and `expected_tools` exclude each other: keep one of them"
-    assert problems(Case, {**ASKED, "expect_no_tool_call": True}) == [((), wrong)]
-    assert Case.model_validate({**ASKED, "expect_no_tool_call": False}).expected_tools == ["get_quote"]
+def test_a_case_that_asks_nothing_is_refused() -> None:
+    wrong = "nothing is asked: give a `question`, or `turns`"
+    assert problems(Case, {"id": "a", "clean_stream": True}) == [((), wrong)]
+
+
+CALL = {"tool": "t"}
+SAID: dict[str, Any] = {
+    "expect": CALL,
+    "expect_first": CALL,
+    "expect_no_tool_call": True,
+    "expect_order": [CALL],
+    "expected_tools": ["t"],
+    "question": "q",
+    "retries": 1,
+    "trials": 2,
+    "turns": [{"question": "q"}],
+}
+SILENT: dict[str, Any] = {
+    "expect": [],
+    "expect_first": None,
+    "expect_no_tool_call": False,
+    "expect_order": [],
+    "expected_tools": [],
+    "retries": 0,
+    "trials": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("expect", "expect_first"),
+        ("expect", "expect_no_tool_call"),
+        ("expect_first", "expect_no_tool_call"),
+        ("expect_no_tool_call", "expected_tools"),
+        ("expect_no_tool_call", "expect_order"),
+        ("question", "turns"),
+        ("retries", "trials"),
+    ],
+)
+def test_what_excludes_what_is_refused_where_both_say_something(one: str, other: str) -> None:
+    case = {"id": "a", "question": "q", "max_total_s": 9}
+    if other == "turns":
+        del case["question"]
+    wrong = f"`{one}` and `{other}` exclude each other: keep one of them"
+    assert problems(Case, {**case, one: SAID[one], other: SAID[other]}) == [((), wrong)]
+    for name, silent in ((one, other), (other, one)):
+        if silent in SILENT:
+            made = Case.model_validate({**case, name: SAID[name], silent: SILENT[silent]})
+            assert (bool(getattr(made, name)), getattr(made, silent)) == (True, SILENT[silent])
+    if one in Checks.model_fields:
+        turn = {"question": "q", one: SAID[one], other: SAID[other]}
+        assert problems(Case, {"id": "a", "turns": [turn]}) == [(("turns", 0), wrong)]
+
+
+@pytest.mark.parametrize(
+    "both",
+    [
+        ["expect", "expect_order", "expected_tools"],
+        ["expect_first", "expect_order", "expected_tools"],
+    ],
+)
+def test_what_a_case_may_ask_of_tools_together_is_taken(both: list[str]) -> None:
+    case = Case.model_validate({"question": "q", **{name: SAID[name] for name in both}})
+    assert all(getattr(case, name) for name in both)
+
+
+def test_one_expectation_may_stand_without_a_list() -> None:
+    alone = Case.model_validate({"question": "q", "expect": CALL})
+    assert alone == Case.model_validate({"question": "q", "expect": [CALL]})
+    made = ToolExpectation(tool="t")
+    assert Case.model_validate({"question": "q", "expect": made}) == Case(question="q", expect=[made]) == alone
+
+
+@pytest.mark.parametrize("field", ["expect_first", "expect_order"])
+@pytest.mark.parametrize("count", [{"min_count": 1}, {"maxCount": None}])
+def test_an_expectation_of_one_call_takes_no_counts(field: str, count: dict[str, Any]) -> None:
+    call = {**CALL, **count}
+    for made in (call, ToolExpectation.model_validate(call)):
+        ((_, problem),) = problems(Case, {"question": "q", field: made if field == "expect_first" else [made]})
+        assert "has no place here: this is about one call: `expect` takes it" in problem
+
+
+def test_what_is_asked_is_the_question_or_that_of_each_turn() -> None:
+    turns = [{"prompt": "What is AAPL at?", "clean_stream": True}, {"question": "And MSFT?"}]
+    case = Case.model_validate({"turns": turns})
+    assert (case.id, case.question) == ("what-is-aapl-at", None)
+    assert case.questions == ("What is AAPL at?", "And MSFT?")
+    assert Case.model_validate({**case.model_dump(), "id": "what-is-aapl-at"}) == case
+    assert Case(question="q", clean_stream=True).questions == ("q",)
+    assert Case(turns=[Question(question="First?", clean_stream=True)]).id == "first"
+
+
+PATTERN: dict[str, Any] = {"regex": "a+"}
+WILD: dict[str, Any] = {"tool": "t", "params": {"a": [{"b": {"$regex": "a+"}}]}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "has_patterns"),
+    [
+        ({"forbidden_phrases": [PATTERN]}, True),
+        ({"required_phrases": ["a", ["b", PATTERN]]}, True),
+        ({"expect": [CALL, WILD]}, True),
+        ({"expect_first": WILD}, True),
+        ({"expect_order": [{"any_of": [CALL, WILD]}]}, True),
+        ({"expect": [{"tool": "t", "params": {"a": {"$any": True}, "b": {"$literal": {"$regex": "a+"}}}}]}, False),
+        ({"required_phrases": ["a", ["b"]], "metadata": {"regex": "a+"}}, False),
+    ],
+)
+def test_a_case_knows_whether_it_looks_for_patterns(asked: dict[str, Any], has_patterns: bool) -> None:
+    assert Case.model_validate({"question": "q", **asked}).has_patterns is has_patterns
+    checks = {name: value for name, value in asked.items() if name != "metadata"}
+    assert Case.model_validate({"turns": [{"question": "q", **checks}]}).has_patterns is has_patterns
 
 
 @pytest.mark.parametrize(
@@ -170,6 +293,65 @@ def test_the_defaults_are_merged_into_each_case_and_gone() -> None:
     assert (three.expected_tools, three.clean_stream) == (["a"], True)
 
 
+TOOL_DEFAULTS: list[dict[str, Any]] = [
+    {"expect": [CALL], "expect_order": [CALL]},
+    {"expect_first": CALL, "expect_order": [CALL]},
+    {"expect_no_tool_call": True},
+]
+
+
+@pytest.mark.parametrize("defaults", TOOL_DEFAULTS)
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"expect": {"tool": "own"}},
+        {"expectFirst": {"tool": "own"}},
+        {"expect_order": [{"tool": "own"}]},
+        {"expectNoToolCall": True},
+        {"expect": []},
+        {"expect_first": None},
+        {"expect_order": []},
+        {"expect_no_tool_call": False},
+    ],
+)
+def test_what_a_case_expects_sets_aside_all_that_the_defaults_expect(
+    defaults: dict[str, Any], own: dict[str, Any]
+) -> None:
+    case = {"question": "q", "max_total_s": 9, **own}
+    for given in (defaults, Defaults.model_validate(defaults)):
+        for made in (case, Case.model_validate(case)):
+            suite = Suite.model_validate({"defaults": given, "cases": [made]})
+            assert suite == Suite.model_validate({"cases": [case]})
+
+
+@pytest.mark.parametrize("defaults", TOOL_DEFAULTS)
+def test_a_case_that_expects_nothing_of_its_own_has_what_the_defaults_expect(defaults: dict[str, Any]) -> None:
+    suite = Suite.model_validate({"defaults": defaults, "cases": [{"question": "q", "forbidden_tools": ["x"]}]})
+    assert suite == Suite.model_validate({"cases": [{"question": "q", "forbidden_tools": ["x"], **defaults}]})
+
+
+def test_the_defaults_of_a_case_of_turns_are_the_cases_own() -> None:
+    suite = Suite.model_validate(
+        {"defaults": {"expect": CALL, "xfail": "known", "retries": 2}, "cases": [{"turns": [{"question": "q"}]}]}
+    )
+    (case,) = suite.cases
+    assert (case.expect, case.turns[0].expect) == ([ToolExpectation(tool="t")], [])
+    assert (case.xfail, case.retries, case.trials) == ("known", 2, None)
+
+
+def test_a_case_that_is_tried_in_one_way_sets_the_other_way_of_the_defaults_aside() -> None:
+    cases = [{**ASKED, "id": "a", "trials": 3}, {**ASKED, "id": "b"}]
+    suite = Suite.model_validate({"defaults": {"retries": 2}, "cases": cases})
+    assert [(case.retries, case.trials) for case in suite.cases] == [(None, 3), (2, None)]
+
+
+def test_a_pattern_of_the_defaults_that_a_case_has_too_is_not_added_again() -> None:
+    case = {**ASKED, "forbidden_phrases": [PATTERN]}
+    for given in (case, Case.model_validate(case)):
+        suite = Suite.model_validate({"defaults": {"forbidden_phrases": [PATTERN, "b"]}, "cases": [given]})
+        assert suite.cases[0].forbidden_phrases == [Pattern(regex="a+"), "b"]
+
+
 def test_a_case_may_leave_all_its_checks_to_the_defaults() -> None:
     suite = Suite(defaults=Defaults(clean_stream=True), cases=[{"question": "q"}])  # type: ignore[list-item]  # as in a file
     assert suite.cases == [Case(question="q", clean_stream=True)]
@@ -197,7 +379,11 @@ def test_both_spellings_of_a_field_are_read_but_not_together() -> None:
         question="q", max_tool_calls=1, timeout_s=0.25
     )
     assert Suite.model_validate({"prompts": [ASKED], "requiresEnv": ["A"]}).requires_env == ["A"]
-    wrong = "`max_tool_calls` and `maxToolCalls` are the same field: keep one of them"
+    turn = {"prompt": "q", "expectFirst": {"anyOf": [CALL]}, "simulatedTools": ["t"]}
+    assert Case.model_validate({"turns": [turn]}) == Case.model_validate(
+        {"turns": [{"question": "q", "expect_first": {"any_of": [CALL]}, "simulated_tools": ["t"]}]}
+    )
+    wrong = "the same field as `maxToolCalls`, which is given too: keep one of them"
     case = {"question": "q", "maxToolCalls": 1, "max_tool_calls": 1}
     assert problems(Case, case) == [((), wrong)]
     assert problems(Suite, {"defaults": {"clean_stream": True}, "cases": [case]}) == [((), wrong)]
@@ -240,12 +426,20 @@ def test_equality_is_of_what_is_said() -> None:
     assert case != suite
 
 
-def test_our_own_faults_carry_the_remedy() -> None:
-    with pytest.raises(ValidationError) as caught:
+def test_a_part_made_in_python_tells_all_its_faults() -> None:
+    with pytest.raises(SuiteError) as caught:
         Case(question="q")
-    (error,) = caught.value.errors()
-    assert error["type"] == WRONG
-    assert error["ctx"]["remedy"] == "say what must hold, for example `expected_tools`"
+    assert caught.value.faults == (
+        Fault("Case", "the case checks nothing", "say what must hold, for example `expected_tools`"),
+    )
+    with pytest.raises(SuiteError) as caught:
+        Case(question="q", prompt="p", maxTotalS=-1, turns=[{"question": "a", "prompt": "b", "x": 1}])  # type: ignore[call-arg,list-item]  # as in a file
+    assert [fault.place for fault in caught.value.faults] == [
+        "Case.prompt",
+        "Case.max_total_s",
+        "Case.turns.0.prompt",
+        "Case.turns.0.x",
+    ]
 
 
 def test_variables_that_are_unset_or_empty_are_unmet() -> None:

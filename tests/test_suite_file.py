@@ -8,42 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
-from pydantic.alias_generators import to_camel
 
 from golden.errors import Fault, SuiteError
-from golden.fold import fold
-from golden.suite import Case, Checks, Defaults, Suite, unique_id
+from golden.suite import Case, Suite
 from golden.suite_file import dump_suite, load_suite, load_suites
-from golden.suite_schema import suite_schema
-
-CASE = {"id": "a", "question": "What is AAPL at?", "expected_tools": ["get_quote"]}
-
-
-def write(folder: Path, document: object, name: str = "s.json") -> str:
-    path = folder / name
-    data = document if isinstance(document, bytes) else json.dumps(document).encode()
-    path.write_bytes(data)
-    return str(path)
-
-
-def faults(folder: Path, document: object) -> list[Fault]:
-    """The faults of a suite, with the file left out of their places."""
-    path = write(folder, document)
-    with pytest.raises(SuiteError) as caught:
-        load_suite(path)
-    assert all(fault.place.startswith(path) for fault in caught.value.faults)
-    return [
-        Fault(fault.place.removeprefix(path).removeprefix(": "), fault.problem.replace(path, "FILE"), fault.remedy)
-        for fault in caught.value.faults
-    ]
-
-
-def fault(folder: Path, document: object) -> tuple[str, str, str]:
-    (only,) = faults(folder, document)
-    return only
+from tests.suites import CASE, fault, faults, write
 
 
 def test_a_suite_is_read_with_its_path_and_the_hash_of_its_bytes(tmp_path: Path) -> None:
@@ -236,9 +205,16 @@ def test_a_fault_of_the_suite_is_told_in_its_place(
         ("metadata", [], "", "expected an object, got []", ""),
         ("skip", True, "", "expected text, got true", "give the reason, as text"),
         ("skip", 1, "", "expected text, got 1", ""),
+        ("xfail", True, "", "expected text, got true", "give the reason, as text"),
+        ("scorers", "a:b", "", 'expected a list, got "a:b"', 'write ["a:b"]'),
+        ("scorers", ["a:b", "a.b"], "[1]", 'expected MODULE:NAME, got "a.b"', ""),
+        ("retries", -1, "", "expected at least 0, got -1", ""),
+        ("retries", 1.0, "", "expected a whole number, got 1.0", ""),
+        ("trials", 0, "", "expected at least 1, got 0", ""),
+        ("simulatedTools", [" "], "[0]", 'expected text that is not blank, got " "', ""),
+        ("min_count", 2, "", "unknown field", "it belongs in a tool expectation, beside `tool` or `any_of`"),
         ("prompt", "x", "", "the same field as `question`, which is given too", "keep one of them"),
         ("id", None, "", "expected text, got null", ""),
-        ("expect", {"tool": "x"}, "", "unknown field", ""),
         ("requires_env", [], "", "unknown field", "it belongs in the suite itself"),
         ("expectedTool", ["x"], "", "unknown field", "did you mean 'expectedTools'?"),
         ("forbiden_phrases", ["x"], "", "unknown field", "did you mean 'forbidden_phrases'?"),
@@ -251,17 +227,17 @@ def test_a_fault_of_a_case_is_told_in_its_place(
     told = fault(tmp_path, {"cases": [{"id": "a", "question": "What is AAPL at?", "max_total_s": 9, field: value}]})
     assert told[:2] == (f"cases[0]{label}: {field}{place}", problem)
     assert told[2].startswith(remedy)
-    assert bool(told[2]) == bool(remedy) or field == "expect"
+    assert bool(told[2]) == bool(remedy)
 
 
 def test_a_question_that_is_missing_or_blank_or_no_text_is_told(tmp_path: Path) -> None:
     checks = {"clean_stream": True}
     cases = [checks, {**checks, "prompt": " "}, {**checks, "question": 3}, {"id": "x", **checks}]
     assert faults(tmp_path, {"cases": cases}) == [
-        ("cases[0]: question", "missing", ""),
+        ("cases[0]", "nothing is asked", "give a `question`, or `turns`"),
         ('cases[1] "-36a9e7": prompt', 'expected text that is not blank, got " "', ""),
         ("cases[2]: question", "expected text, got 3", ""),
-        ('cases[3] "x": question', "missing", ""),
+        ('cases[3] "x"', "nothing is asked", "give a `question`, or `turns`"),
     ]
 
 
@@ -378,160 +354,10 @@ def test_a_suite_is_written_for_people_to_read(tmp_path: Path) -> None:
     )
 
 
-# Suites as people write them: each field in either spelling, each of the checks, with and without defaults.
-
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-SOLID = TEXT.filter(lambda text: re.search(r"\S", text) is not None and text.strip() != "")
-PLAIN = st.text("abcxyz0 é-", min_size=1, max_size=8).filter(str.strip)
-PHRASE = st.one_of(
-    PLAIN.filter(lambda text: fold(text).text), st.fixed_dictionaries({"regex": st.sampled_from(["a+", r"\d", ""])})
-)
-SECONDS = st.one_of(st.integers(1, 10**6), st.floats(1e-3, 1e6))
-JSON = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), TEXT),
-    lambda items: st.one_of(st.lists(items, max_size=3), st.dictionaries(TEXT, items, max_size=3)),
-    max_leaves=5,
-)
-CHECKS: dict[str, st.SearchStrategy[Any]] = {
-    "expected_tools": st.lists(PLAIN, max_size=2),
-    "forbidden_tools": st.lists(PLAIN, max_size=2),
-    "forbidden_phrases": st.lists(PHRASE, max_size=2),
-    "required_phrases": st.lists(st.one_of(PHRASE, st.lists(PHRASE, min_size=1, max_size=2)), max_size=2),
-    "groundedness_threshold": st.one_of(st.none(), st.integers(0, 1), st.floats(0, 1)),
-    "max_tool_calls": st.one_of(st.none(), st.integers(0)),
-    "max_first_token_s": st.one_of(st.none(), SECONDS),
-    "max_total_s": SECONDS,
-    "clean_stream": st.booleans(),
-}
-SETTINGS: dict[str, st.SearchStrategy[Any]] = {
-    "model": st.one_of(st.none(), PLAIN),
-    "system_prompt": TEXT,
-    "tags": st.lists(PLAIN, max_size=2),
-    "metadata": st.dictionaries(TEXT, JSON, max_size=2),
-    "skip": st.one_of(st.none(), PLAIN),
-}
-
-
-@st.composite
-def fields(draw: st.DrawFn, *tables: dict[str, st.SearchStrategy[Any]], of: set[str]) -> dict[str, Any]:
-    names = draw(st.sets(st.sampled_from(sorted(of))))
-    values: dict[str, Any] = {}
-    for name in sorted(names):
-        value = draw(next(table[name] for table in tables if name in table))
-        values[draw(st.sampled_from([name, to_camel(name)]))] = value
-    return values
-
-
-@st.composite
-def suites(draw: st.DrawFn) -> dict[str, Any]:
-    every = CHECKS.keys() | SETTINGS.keys()
-    defaults = draw(fields(CHECKS, SETTINGS, of=every))
-    cases = []
-    for index in range(draw(st.integers(1, 3))):
-        case = draw(fields(CHECKS, SETTINGS, of=every - {"clean_stream", "expected_tools"}))
-        case[draw(st.sampled_from(["question", "prompt"]))] = f"{draw(PLAIN)} {index}"
-        if draw(st.booleans()):
-            case["id"] = f"case {index}"
-        case |= draw(
-            st.sampled_from(
-                [{"cleanStream": True}, {"expect_no_tool_call": True, "expected_tools": []}, {"expectedTools": ["t"]}]
-            )
-        )
-        case |= draw(st.sampled_from([{}, {"timeoutMs": 1}, {"timeout_s": 2.5}, {"timeoutS": 3}]))
-        cases.append(case)
-    suite: dict[str, Any] = {draw(st.sampled_from(["cases", "prompts"])): cases}
-    if draw(st.booleans()):
-        suite["defaults"] = defaults
-    suite |= draw(
-        st.fixed_dictionaries(
-            {},
-            optional={
-                "version": st.just(1),
-                "description": TEXT,
-                "model": PLAIN,
-                "systemPrompt": TEXT,
-                "requires_env": st.lists(PLAIN, max_size=2),
-            },
-        )
-    )
-    return suite
-
-
-@given(suites())
-@settings(deadline=None)
-def test_any_suite_that_is_accepted_is_written_back_and_read_equal(
-    tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any]
-) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    suite = load_suite(write(folder, document))
-    written = dump_suite(suite)
-    again = load_suite(write(folder, written.encode(), "again.json"))
-    assert again == suite
-    assert dump_suite(again) == written
-    assert Suite.model_validate(document) == suite
-    assert len({unique_id(case.id) for case in suite.cases}) == len(suite.cases)
-
-
-@given(suites())
-@settings(deadline=None)
-def test_the_schema_accepts_what_the_loader_accepts(document: dict[str, Any]) -> None:
-    SCHEMA.validate(document)
-
-
-SCHEMA = Draft202012Validator(suite_schema())
-
-
-def test_the_schema_is_one_and_describes_every_field() -> None:
-    schema: Any = suite_schema()
-    Draft202012Validator.check_schema(schema)
-    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    for part in (schema, schema["$defs"]["Case"], schema["$defs"]["Defaults"], schema["$defs"]["Pattern"]):
-        assert part["additionalProperties"] is False
-        for name, field in part["properties"].items():
-            assert field["description"], name
-    assert set(Checks.model_fields) | set(map(to_camel, Checks.model_fields)) <= set(
-        schema["$defs"]["Defaults"]["properties"]
-    )
-    assert {"question", "prompt", "id", "timeoutMs"} <= set(schema["$defs"]["Case"]["properties"])
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        {},
-        {"cases": []},
-        {"cases": [CASE], "prompts": [CASE]},
-        {"cases": [{"id": "x", "clean_stream": True}]},
-        {"cases": [{**CASE, "prompt": "x"}]},
-        {"cases": [{**CASE, "max_tool_calls": 1, "maxToolCalls": 1}]},
-        {"cases": [{**CASE, "timeout_s": 1, "timeoutMs": 1}]},
-        {"cases": [{**CASE, "expected_tools": "x"}]},
-        {"cases": [{**CASE, "expected_tools": [""]}]},
-        {"cases": [{**CASE, "groundedness_threshold": 1.1}]},
-        {"cases": [{**CASE, "timeoutMs": 0}]},
-        {"cases": [{**CASE, "skip": True}]},
-        {"cases": [{**CASE, "forbidden_phrases": [{"regexp": "x"}]}]},
-        {"cases": [{**CASE, "forbidden_phrases": [["x"]]}]},
-        {"cases": [{**CASE, "required_phrases": [[]]}]},
-        {"cases": [CASE], "defaults": {"id": "x"}},
-        {"cases": [CASE], "version": 2},
-        {"cases": [CASE], "unknown": 2},
-        *({"cases": [{**CASE, "id": case_id}]} for case_id in ("", "x" * 121, "a/b", ".a", "a.", "a ")),
-    ],
-)
-def test_the_schema_refuses_what_the_loader_refuses(tmp_path: Path, document: dict[str, Any]) -> None:
-    assert not SCHEMA.is_valid(document)
-    assert faults(tmp_path, document)
-
-
 def test_importing_suites_loads_little_beyond_pydantic() -> None:
     program = (
-        "import sys, golden.suite_file; print([m for m in ('httpx', 'regex', 'click', 'asyncio') if m in sys.modules])"
+        "import sys, golden.suite_file; "
+        "print([m for m in ('httpx', 'regex', 'click', 'asyncio', 'ruamel') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, env=os.environ)
     assert done.stdout == "[]\n"
-
-
-def test_the_defaults_are_all_of_a_case_but_what_tells_it_from_another() -> None:
-    assert set(Case.model_fields) - set(Defaults.model_fields) == {"id", "question"}
-    assert CHECKS.keys() | SETTINGS.keys() | {"expect_no_tool_call", "timeout_s"} == set(Defaults.model_fields)

@@ -6,7 +6,8 @@ from functools import cache
 from golden.checks import Check, Cover, Family
 from golden.fold import Folded, contains, find, fold
 from golden.patterns import PatternTimeout, search
-from golden.suite import Checks, Pattern
+from golden.phrase import Pattern
+from golden.suite import Checks
 from golden.transcript import Turn
 
 Phrase = str | Pattern

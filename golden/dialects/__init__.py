@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import cast
 
@@ -43,6 +43,20 @@ def load(name: str) -> Dialect:
     """
     dialect = loading.load(sys.modules[__name__], name, "DIALECT")
     return cast("Dialect", dialect)
+
+
+def posting(name: str, path: str | None = None) -> Callable[[Request], Post]:
+    """Returns how questions are posted in a dialect: as `native` has them for `auto`, which only reads (contract 6).
+
+    Args:
+        name: the dialect, or `auto`.
+        path: where to, in place of the dialect's own.
+
+    Raises:
+        UsageError: there is no such dialect.
+    """
+    request = load("native" if name == "auto" else name).request
+    return request if path is None else lambda asked: replace(request(asked), path=path)
 
 
 def detect(head: Head, event: Event) -> tuple[str, str] | None:

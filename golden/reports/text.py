@@ -1,10 +1,12 @@
 """The report for people, on a terminal or in a CI log: the verdict first, then what does not hold and why."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from golden.errors import HINT
 from golden.reports import Report, View
-from golden.result import CaseResult, RunResult, Summary
+from golden.result import CaseResult, RunResult, Summary, TurnResult
+from golden.verdict import pass_hat
 from golden.visible import excerpt, visible
 
 _WIDTH = 80
@@ -50,6 +52,10 @@ def _lines(run: RunResult, view: View) -> Iterator[str]:
         if rest:
             yield ""
     yield from _wrapped(_figures(run), "")
+    tried = [pass_hat(one.trials.run, one.trials.passed) for one in run.results if one.trials is not None]
+    if tried:
+        mean = [sum(chances) / len(tried) for chances in zip(*tried, strict=False)]
+        yield from _wrapped(f"{len(tried)} cases with trials, on average: {_chances(mean)}", "")
 
 
 def _bad(result: CaseResult) -> bool:
@@ -67,35 +73,48 @@ def _verdict(summary: Summary) -> str:
     if not summary.total:
         return "golden: no cases"
     (first, word), *others = [(count, word) for count, word in counts if count]
-    return f"golden: {first} of {summary.total} cases {word}" + "".join(f", {count} {word}" for count, word in others)
+    flaky = [f"{summary.flaky} on retry only (flaky)"] if summary.flaky else []
+    rest = [*(f"{count} {word}" for count, word in others), *flaky]
+    return ", ".join([f"golden: {first} of {summary.total} cases {word}", *rest])
+
+
+def case_text(result: CaseResult, view: View) -> str:
+    """Returns what the report says of one case that did not pass."""
+    return "\n".join(_case(result, view))
 
 
 def _case(result: CaseResult, view: View) -> Iterator[str]:
     yield from _labelled(result, f"  {visible(result.case_id)}", view)
-    yield from _wrapped(f"asked: {visible(result.question)}", "  ")
+    several = [(which, turn.question) for which, turn in _numbered(result)] if len(result.turns) > 1 else []
+    for which, asked in several or [("", result.question)]:
+        yield from _wrapped(f"{which}asked: {visible(asked)}", "  ")
+    if tries := _tries(result):
+        yield from _wrapped(tries, "  ")
     if result.error is not None:
-        message, *hint = f"{result.error.kind}: {result.error.message}".rsplit("\nhint: ", 1)
+        message, *hint = f"{result.error.kind}: {result.error.message}".rsplit(HINT, 1)
         for line in (message, *(f"hint: {text}" for text in hint)):
             yield from _wrapped(visible(line), "  ")
     for check in result.checks:
         if check.ok is False:
-            yield from _wrapped(visible(f"{check.name}: {check.message}"), "  ")
+            which = "" if check.turn is None or len(result.turns) < 2 else f"turn {check.turn + 1}: "
+            yield from _wrapped(visible(f"{which}{check.name}: {check.message}"), "  ")
     yield from _turns(result) if view.detail > 0 else _evidence(result)
 
 
 def _evidence(result: CaseResult) -> Iterator[str]:
     if result.actual_tools and result.tool_ok is not False:  # else the check's message names them
         yield from _wrapped(f"called: {visible(', '.join(map(_tool, result.actual_tools)))}", "  ")
-    for turn in result.turns:
+    for which, turn in _numbered(result):
         if turn.answer or turn.error is None:
-            yield from _wrapped(f"answer: {excerpt(turn.answer, _ANSWER) or '(empty)'}", "  ")
+            yield from _wrapped(f"{which}answer: {excerpt(turn.answer, _ANSWER) or '(empty)'}", "  ")
         if turn.findings:
-            yield from _wrapped("stream: " + "; ".join(visible(finding.message) for finding in turn.findings), "  ")
+            findings = "; ".join(visible(finding.message) for finding in turn.findings)
+            yield from _wrapped(f"{which}stream: {findings}", "  ")
 
 
 def _turns(result: CaseResult) -> Iterator[str]:
-    for turn in result.turns:
-        yield from _wrapped(f"answer: {visible(turn.answer) or '(empty)'}", "  ")
+    for which, turn in _numbered(result):
+        yield from _wrapped(f"{which}answer: {visible(turn.answer) or '(empty)'}", "  ")
         for call in turn.tool_calls:
             yield from _wrapped(f"called {visible(_tool(call.name))}({visible(repr(call.args))})", "  ")
         for finding in turn.findings:
@@ -105,12 +124,37 @@ def _turns(result: CaseResult) -> Iterator[str]:
             yield from _wrapped(f"{at:9.3f} s  {seen}", "  ")
 
 
+def _numbered(result: CaseResult) -> Iterator[tuple[str, TurnResult]]:
+    """The turns, each with how a line names it: only where there are several."""
+    for number, turn in enumerate(result.turns, start=1):
+        yield f"turn {number}: " if len(result.turns) > 1 else "", turn
+
+
+def _tries(result: CaseResult) -> str:
+    """How the tries at a case went, "" where there was one."""
+    if result.trials is not None:
+        run, passed = result.trials.run, result.trials.passed
+        return f"{passed} of {run} trials passed; {_chances(pass_hat(run, passed))}"
+    if len(result.attempts) > 1:
+        came = ", ".join(_LABELS[attempt.status].lower() for attempt in result.attempts)
+        return f"{len(result.attempts)} tries: {came}"
+    return ""
+
+
+def _chances(chances: Sequence[float]) -> str:
+    return ", ".join(f"pass^{k} {chance:.2f}" for k, chance in enumerate(chances, start=1))
+
+
 def _line(result: CaseResult, width: int, view: View) -> Iterator[str]:
     if result.status == "passed":
         took = sum(turn.timing.total_s for turn in result.turns)
         detail = f"{took:.2f} s"
         if result.groundedness is not None:
             detail += f", grounded {result.groundedness:.2f}"
+        if result.xfailed:
+            detail += f"; {result.checks[-1].message}"
+        if tries := _tries(result):
+            detail += f"; flaky: {tries}" if result.flaky else f"; {tries}"
     else:
         detail = result.error.message if result.error else ""
     case_id = excerpt(result.case_id, 40)

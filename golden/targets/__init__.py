@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from golden.redaction import Secrets
-from golden.wire import Post, Request, Target
+from golden.wire import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,8 @@ class Spec:
 
     Attributes:
         where: MODULE:NAME, or a base URL.
-        post: a turn's question → how it is posted (the dialect's, with `--path` put in).
+        dialect: a dialect's name, or `auto`.
+        path: where questions are posted, None for the dialect's.
         headers: sent with each question; their values may be secrets.
         token: whether a JWT is minted for the questions.
         allow_hosts: where not empty, globs of which the host must match one.
@@ -22,7 +23,8 @@ class Spec:
     """
 
     where: str
-    post: Callable[[Request], Post]
+    dialect: str = "auto"
+    path: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     token: bool = True
     allow_hosts: tuple[str, ...] = ()

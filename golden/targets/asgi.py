@@ -14,15 +14,15 @@ from urllib.parse import quote, unquote
 from golden.agent_loop import LIMITS, AgentLoop, Asking, Limits, raised
 from golden.auth import Bearer, find_secret
 from golden.blame import raised_at, told
-from golden.dialects import load
+from golden.dialects import posting
 from golden.errors import TargetError, UsageError
+from golden.headers import Headers, authorised, sendable
 from golden.loading import load_object
 from golden.payload import dump
+from golden.redaction import Secrets
 from golden.targets import Factory, Spec
 from golden.version import __version__
 from golden.wire import Chunk, Head, Post, Request
-
-native = load("native").request
 
 Message = MutableMapping[str, Any]
 Scope = dict[str, object]
@@ -39,14 +39,16 @@ class AsgiTarget:
 
     Args:
         app: the app.
-        post: a turn's question → path and body; as the native dialect has them where it is left out.
+        dialect: how questions are posted: a dialect's name, or `auto` for golden's own.
+        path: where to, in place of the dialect's.
         headers: sent with each question; they win over golden's own.
         authorize: gives headers that a question is sent with, asked for anew each time.
+        secrets: takes what must not be written: what headers of telling names hold.
         name: what the results call it.
         limits: how long golden waits.
 
     Raises:
-        UsageError: it cannot be called as an ASGI app is.
+        UsageError: it cannot be called as an ASGI app is, or no request could be sent with these headers.
     """
 
     kind = "asgi"
@@ -55,16 +57,19 @@ class AsgiTarget:
         self,
         app: object,
         *,
-        post: Callable[[Request], Post] = native,
-        headers: tuple[tuple[str, str], ...] = (),
+        dialect: str = "auto",
+        path: str | None = None,
+        headers: Headers = (),
         authorize: Callable[[], Mapping[str, str]] = dict,
+        secrets: Secrets | None = None,
         name: str | None = None,
         limits: Limits = LIMITS,
     ) -> None:
         self.name = name or type(app).__qualname__
         self._app = _checked(app)
-        self._post = post
-        self._headers = headers
+        self.secrets = Secrets() if secrets is None else secrets
+        self._post = posting(dialect, path)
+        self._headers = sendable(headers, self.secrets)
         self._authorize = authorize
         self._loop = AgentLoop(limits, lambda: Lifespan(self._app))
 
@@ -93,9 +98,9 @@ class AsgiTarget:
             "content-type": "application/json",
             "content-length": str(length),
         }
-        named = {**own, **_lower(post.headers.items()), **_lower(self._authorize().items())}
-        given = [(name.lower(), value) for name, value in self._headers]
-        headers = [*((name, value) for name, value in named.items() if name not in dict(given)), *given]
+        named = {**own, **_lower(post.headers.items()), **authorised(self._authorize, self.secrets)}
+        given = dict(self._headers)
+        headers = [*((name, value) for name, value in named.items() if name not in given), *self._headers]
         path, _, query = post.path.partition("?")
         raw_path = quote("/" + path.lstrip("/"), safe="/%:@!$&'()*+,;=~")
         return {
@@ -253,7 +258,15 @@ def _target(spec: Spec) -> AsgiTarget:
     # An app in this process is asked without a token where there is no secret to mint one from (contract 6).
     authorize = Bearer(secret, spec.secrets).headers if secret else dict
     app = load_object(spec.where, option="--asgi")
-    return AsgiTarget(app, post=spec.post, headers=spec.headers, authorize=authorize, name=spec.where)
+    return AsgiTarget(
+        app,
+        dialect=spec.dialect,
+        path=spec.path,
+        headers=spec.headers,
+        authorize=authorize,
+        secrets=spec.secrets,
+        name=spec.where,
+    )
 
 
 TARGET: Factory = _target

@@ -55,7 +55,7 @@ class InProcessTarget:
             for part in (agent, agent.__call__)
             for is_async in (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
         )
-        self._grace = limits.grace
+        self._grace = limits.thread
         # There is no disconnect to be told of: what is async is cancelled at once.
         self._loop = AgentLoop(limits._replace(disconnect=0.0))
 

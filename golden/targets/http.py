@@ -1,25 +1,27 @@
 """A running server or a preview, over HTTP."""
 
+import asyncio
 import ipaddress
 import socket
 import ssl
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 import httpx
 from httpx_sse import aconnect_sse
 
 from golden.auth import Bearer, find_secret, no_secret
-from golden.dialects import load
+from golden.dialects import posting
 from golden.errors import TargetError, UsageError
+from golden.headers import Headers, authorised, sendable
 from golden.payload import dump
+from golden.redaction import Secrets
 from golden.targets import Factory, Spec
 from golden.version import __version__
-from golden.wire import Chunk, Ends, Head, Post, Request, address
-
-native = load("native").request
+from golden.wire import Chunk, Ends, Head, Request, address
 
 # A step of decompression: a small body that unfolds to gigabytes is met piece by piece.
 _STEP = 64 * 1024
@@ -33,12 +35,14 @@ class HttpTarget:
 
     Args:
         base_url: scheme, host, port and path prefix.
-        post: a turn's question → path and body; as the native dialect has them where it is left out.
+        dialect: how questions are posted: a dialect's name, or `auto` for golden's own.
+        path: where to, in place of the dialect's.
         headers: sent with each question; they win over golden's own.
         authorize: gives headers that a question is sent with, asked for anew each time.
+        secrets: takes what must not be written: what headers of telling names hold.
 
     Raises:
-        UsageError: the URL is none, or holds a query, a fragment or a password.
+        UsageError: the URL is none, or holds a query, a fragment or a password; the path or a header cannot be sent.
     """
 
     kind = "http"
@@ -47,40 +51,51 @@ class HttpTarget:
         self,
         base_url: str,
         *,
-        post: Callable[[Request], Post] = native,
-        headers: tuple[tuple[str, str], ...] = (),
+        dialect: str = "auto",
+        path: str | None = None,
+        headers: Headers = (),
         authorize: Callable[[], Mapping[str, str]] = dict,
+        secrets: Secrets | None = None,
     ) -> None:
         self.name = base_url
         self._url = _parsed(base_url)
-        self._post = post
-        self._headers = headers
+        self.secrets = Secrets() if secrets is None else secrets
+        self._post = posting(dialect, path)
+        try:
+            httpx.URL(address(base_url, self._post(Request("", "")).path))
+        except httpx.InvalidURL as error:
+            raise UsageError(f"--path makes no URL: {error}") from None
+        self._headers = sendable(headers, self.secrets)
         self._authorize = authorize
         self._local = is_loopback(self._url.host)
-        self._idle: list[httpx.AsyncClient] = []
-        self._kept: set[httpx.AsyncClient] = set()  # those whose connection the server may keep open
-        self._stack = AsyncExitStack()
-        self._tls: ssl.SSLContext | None = None
+        self._clients: dict[asyncio.AbstractEventLoop, _Clients] = {}  # a connection belongs to its event loop
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Makes one TLS context for all clients, and closes the clients at the end.
+        """Makes one TLS context for all clients, and closes the clients at the end of the last run that overlaps.
 
         Raises:
             UsageError: the environment names certificates or proxies that cannot be used.
         """
-        async with self._stack:
-            try:
-                # To load the authorities takes longer than ten questions: not where there is no TLS at all.
-                self._tls = httpx.create_ssl_context(verify=self._url.scheme == "https" or not self._local)
-                self._idle.append(await self._client())
-            except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
-                raise UsageError(
-                    f"the certificates or proxies of the environment cannot be used: {error}",
-                    hint="they are named by SSL_CERT_FILE, SSL_CERT_DIR, HTTP_PROXY, HTTPS_PROXY and ALL_PROXY",
-                ) from None
+        here = asyncio.get_running_loop()
+        clients = self._clients.setdefault(here, _Clients())
+        clients.runs += 1
+        try:
+            # To load the authorities takes longer than ten questions: not where there is no TLS at all.
+            clients.tls = httpx.create_ssl_context(verify=self._url.scheme == "https" or not self._local)
+            clients.idle.append(await self._client(clients))
+        except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
+            raise UsageError(
+                f"the certificates or proxies of the environment cannot be used: {error}",
+                hint="they are named by SSL_CERT_FILE, SSL_CERT_DIR, HTTP_PROXY, HTTPS_PROXY and ALL_PROXY",
+            ) from None
+        else:
             yield
-        self._idle = []
+        finally:
+            clients.runs -= 1
+            if not clients.runs:
+                del self._clients[here]
+                await clients.stack.aclose()
 
     async def ask(self, request: Request) -> AsyncGenerator[Head | Chunk, None]:
         """Posts one question; yields the head, then the body's pieces, decompressed.
@@ -89,29 +104,32 @@ class HttpTarget:
             TargetError: the server cannot be reached, or the body did not come whole.
         """
         # A client for each question in flight: one pool that many share costs several times the processor time.
-        client = self._idle.pop() if self._idle else await self._client()
+        clients = self._clients[asyncio.get_running_loop()]
+        client = clients.idle.pop() if clients.idle else await self._client(clients)
         post = self._post(request)
         headers = httpx.Headers({"user-agent": f"golden/{__version__}", "content-type": "application/json"})
         # Compressed streams hide when a token came; where a server compresses all the same, it is read.
         headers["accept-encoding"] = "identity"
         headers.update(post.headers)
-        headers.update(self._authorize())
+        headers.update(authorised(self._authorize, self.secrets))
         try:
-            sent = self._sent(client, address(str(self._url), post.path), dump(post.body).encode(), headers)
+            sent = self._sent(
+                client, clients.kept, address(str(self._url), post.path), dump(post.body).encode(), headers
+            )
             async with aclosing(sent) as pieces:
                 async for piece in pieces:
                     yield piece
         finally:
             client.cookies.clear()  # the next case is another conversation
-            self._idle.append(client)
+            clients.idle.append(client)
 
     async def _sent(
-        self, client: httpx.AsyncClient, url: str, content: bytes, headers: httpx.Headers
+        self, client: httpx.AsyncClient, kept: set[httpx.AsyncClient], url: str, content: bytes, headers: httpx.Headers
     ) -> AsyncGenerator[Head | Chunk, None]:
         # A server may close a connection that it kept, just as the next question is on its way. Like a browser, golden
         # then asks once more on a fresh one, and says so; a server that fails at the question itself fails there again.
-        fresh = client not in self._kept
-        self._kept.discard(client)
+        fresh = client not in kept
+        kept.discard(client)
         again = ""
 
         async def traced(step: str, _: object) -> None:
@@ -139,7 +157,7 @@ class HttpTarget:
                             yield Chunk(part)
                     unpack.close()
                 if reply.http_version == "HTTP/1.1" and "close" not in reply.headers.get("connection", "").lower():
-                    self._kept.add(client)
+                    kept.add(client)
                 return
             except (httpx.TransportError, ssl.SSLError) as error:  # httpx lets a TLS alert after the handshake through
                 if answered:
@@ -154,21 +172,32 @@ class HttpTarget:
         request.headers.update(self._headers)
         return request
 
-    async def _client(self) -> httpx.AsyncClient:
+    async def _client(self, clients: "_Clients") -> httpx.AsyncClient:
         # The engine's clocks say when an answer took too long: httpx has none for the whole of a turn. Proxies of the
         # environment never stand between golden and this machine.
         timeout = httpx.Timeout(None, connect=_CONNECT_S)
-        client = httpx.AsyncClient(verify=self._tls or True, timeout=timeout, trust_env=not self._local)
-        return await self._stack.enter_async_context(client)
+        client = httpx.AsyncClient(verify=clients.tls or True, timeout=timeout, trust_env=not self._local)
+        return await clients.stack.enter_async_context(client)
+
+
+@dataclass(slots=True, eq=False)
+class _Clients:
+    """Those of one event loop, while runs in it are open."""
+
+    runs: int = 0
+    idle: list[httpx.AsyncClient] = field(default_factory=list)
+    kept: set[httpx.AsyncClient] = field(default_factory=set)  # those whose connection the server may keep open
+    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    tls: ssl.SSLContext | None = None
 
 
 def _parsed(base_url: str) -> httpx.URL:
     try:
         url = httpx.URL(base_url)
-    except httpx.InvalidURL:
+    except (httpx.InvalidURL, TypeError):
         url = httpx.URL()
     if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 80) < 65_536:
-        shown = base_url.partition("?")[0].rpartition("@")[2]  # not a password
+        shown = str(base_url).partition("?")[0].rpartition("@")[2]  # not a password
         raise UsageError(f"--base-url {shown!r} is no http or https URL", hint="for example https://app.example.com")
     if url.userinfo or url.query or url.fragment or "?" in base_url or "#" in base_url:
         raise UsageError(
@@ -307,11 +336,15 @@ def _target(spec: Spec) -> HttpTarget:
     host = url.host.lower()
     if spec.allow_hosts and not any(fnmatchcase(host, pattern.lower()) for pattern in spec.allow_hosts):
         raise UsageError(f"the host {host} is not allowed", hint=f"--allow-host allows {', '.join(spec.allow_hosts)}")
-    try:
-        httpx.URL(address(spec.where, spec.post(Request("", "")).path))
-    except httpx.InvalidURL as error:
-        raise UsageError(f"--path makes no URL: {error}") from None
-    return HttpTarget(spec.where, post=spec.post, headers=spec.headers, authorize=_authorize(spec, url))
+    posting(spec.dialect)  # one that is not known is said before a secret is looked for
+    return HttpTarget(
+        spec.where,
+        dialect=spec.dialect,
+        path=spec.path,
+        headers=spec.headers,
+        authorize=_authorize(spec, url),
+        secrets=spec.secrets,
+    )
 
 
 TARGET: Factory = _target

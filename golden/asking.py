@@ -1,0 +1,127 @@
+"""One question asked of a target, and what comes read: Request → Head, Chunks → Turn."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+from golden import refusal
+from golden.blame import told
+from golden.errors import AskAgain, GoldenError, TargetError
+from golden.plan import Plan
+from golden.reader import Reader
+from golden.transcript import Turn
+from golden.watch import Stop, Watch
+from golden.wire import Chunk, Head, Request, Target
+
+# To be woken for a piece costs several times what reading it does. So where pieces come faster than this, golden lets
+# some gather; those that were at hand, read together with one that was waited for, come faster still.
+_PAUSE_S = 0.0035
+_AT_HAND_S = 0.0002
+
+
+class Asked(NamedTuple):
+    """What came of one question.
+
+    Attributes:
+        turn: all of it.
+        size: how many bytes the reply had.
+        dialect: the dialect's name; `auto` where it was not told.
+        reason: why it is that one, "" where it was not told.
+        retry_after_s: how long the server wants to be left alone, None where it does not say.
+    """
+
+    turn: Turn
+    size: int
+    dialect: str
+    reason: str
+    retry_after_s: float | None
+
+
+async def ask(target: Target, request: Request, plan: Plan, timeout_s: float | None, stop: Stop) -> Asked:
+    """Asks one question and reads what comes, within the case's own time where it has one."""
+    again = ""
+    while True:
+        reader = Reader(request.question, plan.dialect, plan.bounds)
+        if again:
+            reader.note("asked_again", again)
+        try:
+            return await _asked_once(target, request, plan, timeout_s, stop, reader)
+        except AskAgain as blocked:
+            if stop.reason is not None:
+                return Asked(reader.close(0.0, blocked), reader.size, reader.dialect, reader.reason, None)
+            again = f"the question was asked twice: {blocked.message}"
+
+
+async def _asked_once(
+    target: Target, request: Request, plan: Plan, timeout_s: float | None, stop: Stop, reader: Reader
+) -> Asked:
+    error: TargetError | None = None
+    refused: Head | None = None
+    body = b""
+    named = "--timeout" if timeout_s is None else "the case's timeout_s"
+    watch = Watch(stop, timeout_s or plan.timeout_s, plan.idle_timeout_s, named)
+    now = asyncio.get_running_loop().time
+    try:
+        async with watch, _reply(target, request) as reply:
+            asked = now()
+            while (piece := await _next(reply)) is not None:
+                waited, watch.last = now() - asked, now()
+                if isinstance(piece, Head):
+                    reader.open(piece)
+                    if not refusal.answers(piece):
+                        refused = piece
+                        watch.linger()
+                elif refused:
+                    body += piece.data
+                    if len(body) >= refusal.BODY:
+                        break
+                else:
+                    at = watch.last - watch.start if piece.at is None else piece.at
+                    reader.feed(piece.data, round(at, 6))  # here, once a piece: its events share the one number
+                    if reader.ended:
+                        watch.linger()
+                    elif _AT_HAND_S < waited < _PAUSE_S:
+                        await asyncio.sleep(_PAUSE_S)
+                asked = now()
+    except TargetError as caught:
+        if isinstance(caught, AskAgain) and not (reader.ended or refused):
+            raise
+        error = caught
+    if refused:
+        error = refusal.refusal(refused, body[: refusal.BODY], plan.secrets.cover)
+    elif watch.fired and not reader.ended:
+        error = TargetError("timeout", f"{watch.fired}, after {reader.came}")
+    turn = reader.close(now() - watch.start, error)
+    wait = refusal.retry_after_s(refused, time.time()) if refused else None
+    return Asked(turn, reader.size, reader.dialect, reader.reason, wait)
+
+
+@asynccontextmanager
+async def _reply(target: Target, request: Request) -> AsyncIterator[AsyncIterator[Head | Chunk]]:
+    try:
+        reply = target.ask(request)
+    except Exception as error:
+        raise _fault(error) from error
+    try:
+        yield reply
+    finally:
+        if isinstance(reply, AsyncGenerator):
+            await reply.aclose()
+
+
+async def _next(reply: AsyncIterator[Head | Chunk]) -> Head | Chunk | None:
+    try:
+        return await anext(reply)
+    except StopAsyncIteration:
+        return None
+    except Exception as error:
+        raise _fault(error) from error
+
+
+def _fault(error: Exception) -> TargetError:
+    """Whatever a target raises is its fault, told apart from golden's own."""
+    if isinstance(error, GoldenError):
+        return error if isinstance(error, TargetError) else TargetError("agent", str(error))
+    return TargetError("agent", f"the target raised {told(error)}")

@@ -1,0 +1,66 @@
+"""Settings → the target of a run."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
+
+from golden import loading, targets
+from golden.errors import GoldenError
+from golden.headers import AUTHORISING, header_name, headers
+from golden.redaction import VARIABLES, Secrets
+from golden.settings import Settings, chosen_target
+from golden.targets import Factory, Spec
+from golden.wire import Target
+
+# The option that names a target → the file of its kind.
+_KINDS = {"agent": "call", "asgi": "asgi", "base_url": "http"}
+
+
+def known_secrets(secrets: Secrets | None = None) -> Secrets:
+    """Adds the secrets that the environment holds for golden to these, or to none, and returns them."""
+    secrets = Secrets() if secrets is None else secrets
+    for name in VARIABLES:
+        secrets.add(os.environ.get(name, "").strip())
+    return secrets
+
+
+@contextmanager
+def covered(secrets: Secrets) -> Iterator[None]:
+    """Covers secrets in the errors of its block: an agent that cannot start says what it likes."""
+    try:
+        yield
+    except GoldenError as error:
+        error.message = secrets.cover(error.message)
+        error.hint = error.hint and secrets.cover(error.hint)
+        raise
+
+
+def target_of(options: Settings, secrets: Secrets) -> Target:
+    """Makes the target that the options name; an agent in this process is imported.
+
+    Args:
+        options: of the run.
+        secrets: takes what the target is given and must not be written.
+
+    Raises:
+        UsageError: none is named, or it cannot be used.
+    """
+    kind, where = chosen_target(options)
+    if options.folder is not None and options.folder not in sys.path:
+        sys.path.append(options.folder)  # modules in a configuration are relative to it
+    factory = cast("Factory", loading.load(targets, _KINDS[kind], "TARGET"))
+    names = {header_name(header) for header in options.header}
+    return factory(
+        Spec(
+            where=where,
+            dialect=options.dialect,
+            path=options.path,
+            headers=headers(options.header, os.environ, secrets),
+            token=options.auth and not names & AUTHORISING,
+            allow_hosts=tuple(options.allow_host),
+            environ=dict(os.environ),
+            secrets=secrets,
+        )
+    )

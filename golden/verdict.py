@@ -1,0 +1,71 @@
+"""The tries at a case → its result. Pure."""
+
+from collections.abc import Sequence
+from math import comb
+from typing import Literal, NamedTuple
+
+from golden.result import CaseResult, CheckResult, TrialsResult
+
+
+class Try(NamedTuple):
+    """One try: which, both counted from 1, and what it came to."""
+
+    trial: int
+    number: int
+    result: CaseResult
+
+
+def expected_to_fail(result: CaseResult, reason: str) -> CaseResult:
+    """Returns the result of a case that is known to fail: a failure is a pass, and a pass a failure."""
+    if result.status not in ("passed", "failed"):
+        return result
+    passed = result.status == "failed"
+    message = f"it failed, as expected: {reason}" if passed else f"it passed, and is marked as known to fail: {reason}"
+    return _turned(result, passed, "xfail", message).model_copy(update={"xfailed": passed})
+
+
+def verdict(tries: Sequence[Try], trials: int, flaky: Literal["pass", "fail"]) -> CaseResult:
+    """Returns a case's result of all tries at it, with the evidence of the one that decides (contract 4).
+
+    Args:
+        tries: at least one, in order; the last may have been stopped.
+        trials: how many there were to be: where more than one, all must pass.
+        flaky: what a case that passed on a later try counts as.
+    """
+    deciding = _deciding(tries, ("failed", "not_run", "error") if trials > 1 else ("passed", "not_run", "failed"))
+    attempts = tuple(
+        row.model_copy(update={"trial": each.trial, "try_": each.number})
+        for each in tries
+        for row in each.result.attempts
+    )
+    judged = [each.result.passed for each in tries if each.result.status != "not_run"]
+    is_flaky = deciding.result.passed and deciding.number > 1
+    result = deciding.result.model_copy(
+        update={
+            "attempts": attempts,
+            "flaky": is_flaky,
+            "trials": TrialsResult(run=len(judged), passed=sum(judged)) if trials > 1 else None,
+        }
+    )
+    if is_flaky and flaky == "fail":
+        return _turned(result, False, "flaky", f"it passed only on try {deciding.number}, and --flaky is `fail`")
+    return result
+
+
+def pass_hat(run: int, passed: int) -> list[float]:
+    """Returns for each k up to `run` the chance that k tries in a row all pass, estimated from `passed` of them.
+
+    The unbiased estimate C(passed, k) / C(run, k) of Yao et al., "tau-bench" (2024), section 3.
+    """
+    return [comb(passed, k) / comb(run, k) for k in range(1, run + 1)]
+
+
+def _deciding(tries: Sequence[Try], statuses: Sequence[str]) -> Try:
+    """The first try with the first of these statuses that any has; else the last."""
+    return next((each for status in statuses for each in tries if each.result.status == status), tries[-1])
+
+
+def _turned(result: CaseResult, passed: bool, name: str, message: str) -> CaseResult:
+    row = CheckResult(name=name, ok=passed, message=message, turn=None)
+    status = "passed" if passed else "failed"
+    return result.model_copy(update={"status": status, "passed": passed, "checks": (*result.checks, row)})
