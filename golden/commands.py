@@ -14,9 +14,10 @@ from typing import IO, cast
 import click
 
 from golden import loading, reports, targets
+from golden.checkout import checked_out
 from golden.dialects import posting
 from golden.engine import Observer, run_jobs
-from golden.errors import GoldenError, UsageError
+from golden.errors import UsageError
 from golden.headers import without_secrets
 from golden.identity import unique_id
 from golden.interrupts import Interrupts
@@ -35,7 +36,7 @@ from golden.settings import Settings, chosen_target, settings
 from golden.suite import Suite
 from golden.suite_file import load_suites
 from golden.suite_schema import suite_schema
-from golden.targeting import known_secrets, target_of
+from golden.targeting import covered, known_secrets, target_of
 from golden.tries import request
 from golden.visible import visible
 from golden.watch import Stop
@@ -61,7 +62,7 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
         secrets = known_secrets()
         stack.enter_context(_covered(secrets))
         target = target_of(options, secrets) if any(job.skip is None for job in jobs) else None
-        plan = planned(options, selection, secrets)
+        plan = planned(options, selection, secrets, checked_out())
         observe = stack.enter_context(_progress(len(jobs), options))
         unwritten: list[str] = []
 
@@ -207,12 +208,8 @@ def _covered(secrets: Secrets) -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.showwarning = told  # type: ignore[assignment]  # it takes what that is called with
-        try:
+        with covered(secrets):
             yield
-        except GoldenError as error:
-            error.message = secrets.cover(error.message)
-            error.hint = error.hint and secrets.cover(error.hint)
-            raise
 
 
 def _print(report: Report, result: RunResult, options: Settings, stdout: IO[str]) -> list[str]:

@@ -43,7 +43,7 @@ class _Gate:
         return not self.shut and (self._answered or not self._hopeless or self._hopeless + in_flight < _HOPELESS)
 
     def saw(self, result: CaseResult) -> None:
-        self._answered = self._answered or result.status in ("passed", "failed")
+        self._answered = self._answered or any(turn.error is None for turn in result.turns)
         hopeless = result.error is not None and result.error.kind in _HOPELESS_KINDS and not self._answered
         self._hopeless = self._hopeless + 1 if hopeless else 0
         if self._hopeless >= _HOPELESS and result.error:

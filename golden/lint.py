@@ -255,6 +255,23 @@ def _unknown_tool(part: _Part, run: _Run) -> Iterator[_Told]:
             yield _Told(use.field, problem, f"{remedy} {in_vain}".strip())
 
 
+def _holds_whatever_comes(part: _Part, run: _Run) -> Iterator[_Told]:
+    for index, each in enumerate(part.checks.expect):
+        if each.min_count == 0 and each.max_count is None:
+            problem = "`min_count: 0` without `max_count` holds whatever is called"
+            yield _Told(f"expect[{index}]", problem, "give `max_count`, or leave `min_count` out")
+
+
+def _turns_need_calls(part: _Part, run: _Run) -> Iterator[_Told]:
+    checks = part.checks
+    none = (
+        "expect_no_tool_call" if checks.expect_no_tool_call else "max_tool_calls" if checks.max_tool_calls == 0 else ""
+    )
+    asked = [checks] if checks is not part.case else [part.case, *part.case.turns]
+    if none and any(use.needed for each in asked for use in _uses(each)):
+        yield _Told(none, "no call is allowed, and one is expected: the case always fails", "take one of them out")
+
+
 _RULES: Sequence[_Rule] = (
     _skipped,
     _asked_before,
@@ -266,6 +283,8 @@ _RULES: Sequence[_Rule] = (
     _expected_and_forbidden,
     _unknown_tool,
     _threshold_of_0,
+    _holds_whatever_comes,
+    _turns_need_calls,
 )
 
 

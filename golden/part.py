@@ -144,4 +144,6 @@ def _faults(name: str, invalid: ValidationError) -> Iterator[Fault]:
 
 def _flaw(error: ErrorDetails) -> Flaw:
     words = {"extra_forbidden": "unknown field", "missing": "missing"}
-    return words.get(error["type"], f"{error['msg']}, got {error['input']!r:.80}"), "", ()
+    is_reason = error["loc"][-1:] in (("skip",), ("xfail",)) and isinstance(error["input"], bool)
+    problem = words.get(error["type"], f"{error['msg']}, got {error['input']!r:.80}")
+    return problem, "give the reason, as text" if is_reason else "", ()

@@ -68,7 +68,10 @@ class Job:
 
     def tries(self, plan: Plan) -> tuple[int, int]:
         """How many trials there are, and how many tries at each: what the case says wins over the run."""
-        retries, trials = self.case.retries, self.case.trials
-        if retries is None and trials is None:
-            retries, trials = plan.retries, plan.trials
-        return trials or 1, (retries or 0) + 1
+        retries = plan.retries if self.case.retries is None else self.case.retries
+        trials = plan.trials if self.case.trials is None else self.case.trials
+        if self.case.retries:
+            trials = 1
+        elif (self.case.trials or 1) > 1:
+            retries = 0
+        return trials, retries + 1

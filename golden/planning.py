@@ -1,16 +1,16 @@
 """Settings and the selected cases → the plan of a run."""
 
-from golden.checkout import checked_out
 from golden.plan import Plan
 from golden.reader import Bounds
 from golden.redaction import Secrets
+from golden.result import GitResult
 from golden.scorers import load_scorers
 from golden.selection import Selection
 from golden.settings import Settings
 
 
-def planned(options: Settings, selection: Selection, secrets: Secrets) -> Plan:
-    """Returns the plan.
+def planned(options: Settings, selection: Selection, secrets: Secrets, git: GitResult | None = None) -> Plan:
+    """Returns the plan; `git` is the commit that is checked out, for the results.
 
     Raises:
         UsageError: a scorer that a case names cannot be loaded.
@@ -30,7 +30,7 @@ def planned(options: Settings, selection: Selection, secrets: Secrets) -> Plan:
         bounds=Bounds(options.max_answer, options.max_event),
         secrets=secrets,
         scorers=load_scorers(selection.jobs, isolated=options.isolated),
-        git=checked_out(),
+        git=git,
         shard=selection.shard,
         suites=selection.suites,
     )

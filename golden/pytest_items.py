@@ -16,11 +16,12 @@ import pytest
 
 from golden.blame import told
 from golden.errors import GoldenError, SuiteError, UsageError
+from golden.identity import unique_id
 from golden.plan import Job
 from golden.planning import planned
 from golden.redaction import Secrets
 from golden.reports import View
-from golden.reports.text import case_text
+from golden.reports.text import case_text, tries_text
 from golden.result import CaseResult
 from golden.scorers import load_scorers
 from golden.selection import Selection, selected
@@ -98,6 +99,10 @@ class Session:
 
 _SESSION = pytest.StashKey[Session]()
 _SECRETS = pytest.StashKey[Secrets]()
+_IDS = pytest.StashKey[dict[str, Path]]()
+
+TRIES = "golden_tries"
+"""The user property that tells how the tries at a case went."""
 
 
 def ask(config: pytest.Config, job: Job) -> CaseResult:
@@ -137,14 +142,24 @@ def evaluation(node: pytest.Item) -> Callable[..., CaseResult]:
         __tracebackhide__ = True
         try:
             case = Case(question=question, **fields)
+            if case.skip is not None:
+                pytest.skip(case.skip)
             result = ask(node.config, Job(Suite(cases=[case]), case))
         except GoldenError as error:
             raise error.with_traceback(None) from None
         if not result.passed:
             node.add_report_section("call", "golden", case_text(result, View()))
+        _tell_tries(node, result)
         return result
 
     return evaluate
+
+
+def _tell_tries(node: pytest.Item, result: CaseResult) -> None:
+    """Has the session's end name what passed on retry only, and how many trials passed: pytest shows none of it."""
+    if result.flaky or result.trials is not None:
+        told = "flaky, " if result.flaky else ""
+        node.user_properties.append((TRIES, f"{result.case_id}: {told}{tries_text(result)}"))
 
 
 class CaseFailed(Exception):
@@ -160,7 +175,10 @@ class SuiteFile(pytest.File):
             suite = load_suite(os.path.relpath(self.path))
         except SuiteError as error:
             raise self.CollectError(str(error)) from None
+        ids = self.config.stash.setdefault(_IDS, {})
         for job in selected([suite], Settings(), None, os.environ).jobs:
+            if (other := ids.setdefault(unique_id(job.case.id), self.path)) != self.path:
+                raise self.CollectError(f"{suite.path}: {job.case.id!r} is the id of a case of {other} too")
             item: CaseItem = CaseItem.from_parent(self, name=job.case.id, job=job)
             if job.skip is not None:
                 item.add_marker(pytest.mark.skip(reason=job.skip))
@@ -182,6 +200,7 @@ class CaseItem(pytest.Item):
             CaseFailed: it did not pass.
         """
         result = ask(self.config, self._job)
+        _tell_tries(self, result)
         if result.xfailed:
             pytest.xfail(self._job.case.xfail or "")
         if not result.passed:

@@ -60,6 +60,16 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
             items += session.genitems(_suite(path, session))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Names the cases that were tried more than once, passed or not: to retry must never hide anything."""
+    reports = [report for kind in ("passed", "failed", "xfailed") for report in terminalreporter.getreports(kind)]
+    told = [text for report in reports for name, text in report.user_properties if name == "golden_tries"]
+    if told:
+        terminalreporter.section("golden: tries")
+        for text in told:
+            terminalreporter.line(text)
+
+
 @pytest.fixture
 def golden_eval(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """Asks one question of the target: `golden_eval("What is AAPL at?", expected_tools=["get_quote"])`.

@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
@@ -73,14 +74,19 @@ def score(case: Case, transcript: Transcript, secrets: Secrets, scorers: Mapping
     """
     failure = _failure(case, transcript)
     if failure is not None:
-        return _undecided(case, failure.message)
-    own = [check for name in case.scorers for check in _scored(name, scorers[name], case, transcript, secrets.cover)]
-    return [*_asked(case, transcript.turns, secrets.cover), *own]
+        return _undecided(case, failure.message, transcript.turns, secrets.cover)
+    checks = [*_of_case(case, transcript.turns, secrets.cover), *_of_turns(case, transcript.turns, secrets.cover)]
+    for name in case.scorers:  # last, and on a copy: what they do to it changes no other check
+        checks += _scored(name, scorers[name], case, deepcopy(transcript), secrets.cover)
+    return checks
 
 
-def _asked(case: Case, turns: Sequence[Turn], cover: Cover) -> Iterator[Check]:
+def _of_case(case: Case, turns: Sequence[Turn], cover: Cover) -> Iterator[Check]:
     for family in families():
         yield from family(case, turns, cover)
+
+
+def _of_turns(case: Case, turns: Sequence[Turn], cover: Cover) -> Iterator[Check]:
     for index, part in enumerate(case.turns):
         for family in families():
             for check in family(part, turns[index : index + 1], cover):
@@ -110,11 +116,19 @@ def _sound(name: str, given: object, cover: Cover) -> Check:
     return Check(cover(given.name), given.ok, given.message, given.turn)
 
 
-def _undecided(case: Case, why: str) -> list[Check]:
-    """The checks that the case asks, none of them decided."""
+def _undecided(case: Case, why: str, turns: Sequence[Turn] = (), cover: Cover = str) -> list[Check]:
+    """The checks that the case asks, none of them decided but those of single turns whose answers came whole."""
+    came = [at < len(turns) and turns[at].error is None for at in range(len(case.questions))]
     nothing = [Fold(question).close(0.0, proven=False, pending=False) for question in case.questions]
-    checks = [*_asked(case, nothing, str), *(Check(name, None, "") for name in case.scorers)]
-    return [replace(check, ok=None, message=f"undecided: {why[:_READ]}", hits=()) for check in checks]
+    given = [turns[at] if is_whole else nothing[at] for at, is_whole in enumerate(came)]
+    of_case = [*_of_case(case, nothing, str), *(Check(name, None, "") for name in case.scorers)]
+    return [
+        check
+        if check.turn is not None and is_of_turn and came[check.turn]
+        else replace(check, ok=None, message=f"undecided: {why[:_READ]}", hits=())
+        for is_of_turn, checks in ((False, of_case), (True, _of_turns(case, given, cover)))
+        for check in checks
+    ]
 
 
 def judge(
@@ -179,7 +193,9 @@ def _result(
     usage = total_usage([turn.usage for turn in shown])
     attempt = AttemptResult(trial=1, try_=1, status=status, error=error, checks=rows, usage=usage)
     parts = (case, *case.turns)
-    thresholds = [part.groundedness_threshold for part in parts if part.groundedness_threshold is not None]
+    # One for the case, next to the lowest score of its turns: none where turns ask for different ones.
+    asked = {part.groundedness_threshold for part in case.turns}
+    shared = asked.pop() if len(asked) == 1 else None
     grounded = [turn.groundedness for turn in turns if turn.groundedness is not None]
     return CaseResult(
         case_id=case.id,
@@ -191,11 +207,11 @@ def _result(
         tool_ok=_all_ok(rows, _TOOL_CHECKS),
         forbidden_ok=_all_ok(rows, {"forbidden_phrases"}),
         groundedness_ok=_all_ok(rows, {"groundedness_threshold"}),
-        expected_tools=tuple(cover(name) for part in parts for name in part.expected_tools),
+        expected_tools=tuple(dict.fromkeys(cover(name) for part in parts for name in part.expected_tools)),
         actual_tools=tuple(cover(call.name) for turn in turns for call in turn.tool_calls),
         groundedness=min(grounded, default=None),
-        groundedness_threshold=max(thresholds, default=None),
-        forbidden_hits=tuple(cover(hit) for check in checks for hit in check.hits),
+        groundedness_threshold=shared if case.groundedness_threshold is None else case.groundedness_threshold,
+        forbidden_hits=tuple(dict.fromkeys(cover(hit) for check in checks for hit in check.hits)),
         checks=rows,
         turns=shown,
         error=error,

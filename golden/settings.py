@@ -19,6 +19,9 @@ _NOT_IN_FILE = frozenset({"folder", "isolated"})
 # The options that name files: in a configuration they are relative to it.
 _PATHS = ("suites", "failed", "out", "json_out")
 
+# What says nothing of tries.
+_NOTHING = {"retries": 0, "trials": 1}
+
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 
@@ -91,7 +94,7 @@ def settings(given: Mapping[str, object], config: Path | None = None, start: Pat
     if on_line:
         configured = {name: value for name, value in configured.items() if name not in TARGETS}
     for one, other in (("retries", "trials"), ("trials", "retries")):
-        if one in given:
+        if given.get(one) not in (None, _NOTHING[one]):
             configured.pop(other, None)  # they exclude each other, and the command line wins
     return validated({**configured, **given}, lambda name: _option(name) if name in given else f"[tool.golden] {name}")
 

@@ -38,8 +38,9 @@ _EXCLUDE = (
     ("question", "turns"),
     ("retries", "trials"),
 )
-# What says nothing: `trials: 1` is one try.
-_NOTHING: Mapping[str, object] = {"trials": 1}
+# What says nothing: one try is what there is anyway.
+_NOTHING: Mapping[str, object] = {"retries": 0, "trials": 1}
+_NEVER = object()
 
 SCORER = r"^[^:\s]+:[^:\s]+$"
 """What the name of a scorer looks like."""
@@ -130,7 +131,7 @@ def derived_id(question: str) -> str:
 def merged(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a case's fields with the defaults where it has none; both under the fields' own names."""
     for names in _SET_ASIDE:
-        if any(name in case for name in names):
+        if any(name in case and case[name] != _NOTHING.get(name, _NEVER) for name in names):
             defaults = {name: value for name, value in defaults.items() if name not in names}
     values = {**defaults, **case}
     for name in _ADDED:

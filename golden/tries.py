@@ -50,10 +50,10 @@ async def run_case(job: Job, target: Target, plan: Plan, stop: Stop, pool: Execu
         for one in asked:
             if one.reason:
                 dialects.setdefault(one.dialect, one.reason)
-    result = verdict(tries, trials, plan.flaky)
-    if job.case.xfail is not None:
-        result = expected_to_fail(result, plan.secrets.cover(job.case.xfail))
-    return Ran(result, dialects)
+    if job.case.xfail is None:
+        return Ran(verdict(tries, trials, plan.flaky), dialects)
+    result = verdict(tries, trials, "pass").model_copy(update={"flaky": False})
+    return Ran(expected_to_fail(result, plan.secrets.cover(job.case.xfail)), dialects)
 
 
 async def _tries(

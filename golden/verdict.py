@@ -32,7 +32,8 @@ def verdict(tries: Sequence[Try], trials: int, flaky: Literal["pass", "fail"]) -
         trials: how many there were to be: where more than one, all must pass.
         flaky: what a case that passed on a later try counts as.
     """
-    deciding = _deciding(tries, ("failed", "not_run", "error") if trials > 1 else ("passed", "not_run", "failed"))
+    # A run that was stopped leaves a try out: where the others decide all the same, they do.
+    deciding = _deciding(tries, ("failed", "error", "not_run") if trials > 1 else ("passed", "failed", "not_run"))
     attempts = tuple(
         row.model_copy(update={"trial": each.trial, "try_": each.number})
         for each in tries

@@ -77,10 +77,16 @@ def value_of(written: object, check: Callable[[str], object]) -> object:
         if literal and (value is EvalAny or isinstance(value, EvalRegex)):
             raise ValueError("a wildcard cannot stand in `$literal`")
         if isinstance(value, EvalRegex):
-            check(value.pattern)
+            check(_pattern(value.pattern))
         return value, literal
 
     return _rebuilt(written, read)
+
+
+def _pattern(given: object) -> str:
+    if isinstance(given, str):
+        return given
+    raise ValueError(f"a pattern is a string, not {type(given).__name__}")  # as all that is wrong with a value
 
 
 def json_of(value: object) -> object:

@@ -103,3 +103,8 @@ def test_all_faults_come_at_once() -> None:
         "min_count",
         "max",
     ]
+
+
+def test_a_pattern_that_is_no_text_is_refused_as_everything_else_is() -> None:
+    with pytest.raises(SuiteError, match=r"params\.a: a pattern is a string, not int"):
+        ToolExpectation(tool="t", params={"a": EvalRegex(5)})  # type: ignore[arg-type]

@@ -411,3 +411,21 @@ def test_a_thousand_cases_with_many_defaults_take_little_time() -> None:
     begin = time.process_time()
     assert lint([suite], ["tool_a"]) == []
     assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("case", "place", "problem"),
+    [
+        ({"expect": {"tool": "a", "min_count": 0}}, "expect[0]", "`min_count: 0` without `max_count`"),
+        ({"max_tool_calls": 0, "expected_tools": ["a"]}, "max_tool_calls", "no call is allowed, and one is expected"),
+        (
+            {"question": None, "expect_no_tool_call": True, "turns": [{"question": "q", "expect": {"tool": "a"}}]},
+            "expect_no_tool_call",
+            "no call is allowed, and one is expected",
+        ),
+    ],
+)
+def test_what_holds_always_or_never_is_told(case: dict[str, object], place: str, problem: str) -> None:
+    (fault,) = told(case)
+    assert fault.place.endswith(place)
+    assert fault.problem.startswith(problem)

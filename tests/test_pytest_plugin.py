@@ -509,3 +509,45 @@ def test_an_interrupt_ends_it_soon(hanging: "subprocess.Popen[str]") -> None:
     assert "KeyboardInterrupt" in rest
     assert "pending" not in rest
     assert "Traceback" not in rest
+
+
+COUNTING = """
+    import itertools
+    numbers = itertools.count()
+
+    def answer(question):
+        yield "token", {"text": "All is well." if next(numbers) % 2 else "Nothing is."}
+        yield "done", {}
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["-n", "2"]])
+def test_what_was_tried_more_than_once_is_named_at_the_end(more: list[str], project: Project) -> None:
+    case = "{id: %s, question: Well?, required_phrases: [all is well], %s}"
+    suite = f"cases: [{case % ('wavering', 'retries: 1')}]"
+    project.write(agent__py=COUNTING, suite__yaml=suite)
+    ran = project.pytest(*more)
+    assert (ran.code, ran.outcomes) == (0, {"wavering": "passed"})
+    assert "wavering: flaky, 2 tries: failed, passed" in ran.text
+    project.write(suite__yaml=f"cases: [{case % ('measured', 'trials: 2')}]")
+    ran = project.pytest(*more)
+    assert (ran.code, ran.outcomes) == (1, {"measured": "failed"})
+    assert "measured: 1 of 2 trials passed; pass^1 0.50" in ran.text
+
+
+def test_a_case_that_a_test_skips_is_not_asked(project: Project) -> None:
+    test = """
+        def test_it(golden_eval):
+            assert golden_eval("Do crash.", required_phrases=["all is well"], skip="not now").passed
+    """
+    project.write(test_it__py=test, pytest__ini=INI.replace("golden_suites = suite.yaml", ""))
+    ran = project.pytest("-rs")
+    assert (ran.code, ran.outcomes) == (0, {"test_it": "skipped"})
+    assert "not now" in ran.text
+
+
+def test_an_id_is_unique_in_all_suites_of_a_session(project: Project) -> None:
+    project.write(other__yaml=ONE % "GOOD", pytest__ini=INI.replace("suite.yaml", "suite.yaml other.yaml"))
+    ran = project.pytest()
+    assert ran.code == pytest.ExitCode.INTERRUPTED
+    assert "is the id of a case of" in ran.text

@@ -294,3 +294,15 @@ def test_no_secret_that_a_scorer_says_is_shown(golden_run: Program, monkeypatch:
     assert "name █" in ran.out + json.dumps(ran.written, ensure_ascii=False)
     for shown in (ran.out, ran.err, ran.written):
         assert SECRET not in shown
+
+
+def test_what_a_scorer_does_to_what_it_is_given_changes_no_other_check_and_no_evidence(golden_run: Program) -> None:
+    def rude(case: Case, transcript: Transcript) -> Check:
+        args = transcript.tool_calls[0].args
+        assert isinstance(args, dict)
+        args.clear()
+        return Check("rude", True, "")
+
+    agent = named(lambda question: [("tool_call", {"name": "a", "args": {"x": 1}}), *says("All is well.")])
+    ran = scored(golden_run, rude, agent=agent, expect={"tool": "a", "params": {"x": 1}})
+    assert (ran.code, ran.case.turns[0].tool_calls[0].args) == (0, {"x": 1})

@@ -446,3 +446,11 @@ def test_variables_that_are_unset_or_empty_are_unmet() -> None:
     suite = Suite(requires_env=["A", "B", "C"], cases=[Case(question="q", clean_stream=True)])
     assert unmet(suite, {"A": "1", "B": ""}) == ["B", "C"]
     assert unmet(suite, {"A": "1", "B": "2", "C": "3"}) == []
+
+
+@pytest.mark.parametrize("field", ["skip", "xfail"])
+def test_a_reason_that_is_no_text_is_asked_for_in_python_too(field: str) -> None:
+    given: dict[str, Any] = {field: True}
+    with pytest.raises(SuiteError) as caught:
+        Case(question="q", clean_stream=True, **given)
+    assert [fault.remedy for fault in caught.value.faults] == ["give the reason, as text"]

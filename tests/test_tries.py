@@ -397,7 +397,7 @@ def test_the_suites_time_out_leaves_what_was_not_judged_not_run(golden_run: Prog
 
 @pytest.mark.parametrize(
     ("kinds", "option", "status"),
-    [("p", ["--trials", 3], "not_run"), ("f", ["--retries", 3], "not_run"), ("f", ["--trials", 3], "failed")],
+    [("p", ["--trials", 3], "not_run"), ("f", ["--retries", 3], "failed"), ("f", ["--trials", 3], "failed")],
 )
 def test_a_case_that_a_signal_stopped_between_its_tries_has_not_passed(
     kinds: str, option: list[object], status: str, golden_run: Program
@@ -455,7 +455,7 @@ def test_no_case_starts_once_more_tokens_were_used_than_are_allowed(golden_run: 
         (["--trials", 3], {"trials": 1}, 1),
         (["--trials", 3], {"retries": 1}, 2),
         (["--retries", 2], {"trials": 2}, 2),
-        (["--trials", 3], {"retries": 0}, 1),
+        (["--trials", 3], {"retries": 0}, 3),
     ],
 )
 def test_what_a_case_says_of_its_tries_wins_over_the_options(
@@ -510,3 +510,50 @@ def test_a_case_s_own_tries_set_those_of_the_defaults_aside(golden_run: Program)
     agent, asked = one_by_one("p")
     ran = golden_run("--agent", agent, cases=[{**CASE, "trials": 2}], defaults={"retries": 1})
     assert (ran.code, len(asked)) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "flaky", "status"),
+    [("ep", "pass", "failed"), ("ep", "fail", "failed"), ("ef", "pass", "passed"), ("ef", "fail", "passed")],
+)
+def test_what_is_known_to_fail_and_passes_on_retry_has_failed_whatever_counts_as_flaky(
+    kinds: str, flaky: str, status: str, golden_run: Program
+) -> None:
+    agent, _ = one_by_one(kinds)
+    options = ["--agent", agent, "--retries", 1, "--flaky", flaky]
+    ran = golden_run(*options, cases=[{**CASE, "xfail": "issue 7"}])
+    assert (ran.case.status, ran.case.xfailed, ran.case.flaky) == (status, status == "passed", False)
+
+
+def test_a_turn_that_came_whole_keeps_its_own_checks_where_a_later_one_errs(golden_run: Program) -> None:
+    def answer(question: str) -> Chunks:
+        return says("you should buy") if question == "one" else BROKEN
+
+    turn = {"forbidden_phrases": ["buy"]}
+    case = {"id": "talk", "turns": [{**turn, "question": "one"}, {**turn, "question": "two"}], "max_tool_calls": 3}
+    ran = golden_run("--agent", named(answer), cases=[case])
+    assert (ran.code, ran.case.status) == (3, "error")
+    assert [(check.name, check.ok, check.turn) for check in ran.case.checks] == [
+        ("max_tool_calls", None, None),
+        ("forbidden_phrases", False, 0),
+        ("forbidden_phrases", None, 1),
+    ]
+    assert 'turn 1: forbidden_phrases: found "buy"' in ran.out
+
+
+def test_refusals_after_an_answer_do_not_end_the_run(golden_run: Program) -> None:
+    async def answering(asked: Asked) -> AsyncIterator[Step]:
+        for step in [whole(ANSWER)] if json.loads(asked.body)["message"] == "one" else [whole(b"no", "403 Forbidden")]:
+            yield step
+
+    talks = [{**turns("one", "two", clean_stream=True), "id": f"talk {number}"} for number in range(7)]
+    with Server(answering) as server:
+        ran = golden_run("--base-url", server.url, "--no-auth", "--concurrency", 1, cases=talks)
+    assert ran.statuses == ["error"] * 7
+
+
+def test_the_chance_of_a_run_of_passes_is_of_the_cases_whose_trials_ran(golden_run: Program) -> None:
+    agent, _ = one_by_one("ppfp")
+    ran = golden_run("--agent", agent, "--trials", 2, "--concurrency", 1, "--bail", cases=cases("a", "b", "c"))
+    assert ran.statuses == ["passed", "failed", "not_run"]
+    assert "2 cases with trials, on average: pass^1 0.75, pass^2 0.50" in ran.out

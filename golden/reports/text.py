@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from golden.errors import HINT
 from golden.reports import Report, View
@@ -22,6 +23,9 @@ _PIECE = re.compile(rf" +|[{_WIDE}]|[^ {_WIDE}]{{1,{_WIDTH - 4}}}")
 _IS_WIDE = re.compile(f"[{_WIDE}]")
 
 _COLORS = {"passed": "32", "failed": "31", "error": "35", "skipped": "33", "not_run": "33"}
+# Checks whose messages name all calls.
+_NAMES_CALLS = frozenset({"expected_tools", "forbidden_tools", "expect_no_tool_call", "max_tool_calls"})
+
 _LABELS = {"passed": "passed", "failed": "FAILED", "error": "ERROR", "skipped": "skipped", "not_run": "not run"}
 
 
@@ -52,9 +56,11 @@ def _lines(run: RunResult, view: View) -> Iterator[str]:
         if rest:
             yield ""
     yield from _wrapped(_figures(run), "")
-    tried = [pass_hat(one.trials.run, one.trials.passed) for one in run.results if one.trials is not None]
+    tried = [one.trials for one in run.results if one.trials is not None and one.status != "not_run"]
     if tried:
-        mean = [sum(chances) / len(tried) for chances in zip(*tried, strict=False)]
+        chances = [pass_hat(one.run, one.passed) for one in tried]
+        known = [[chance for chance in each if chance is not None] for each in zip_longest(*chances)]
+        mean = [sum(each) / len(each) for each in known]
         yield from _wrapped(f"{len(tried)} cases with trials, on average: {_chances(mean)}", "")
 
 
@@ -88,7 +94,7 @@ def _case(result: CaseResult, view: View) -> Iterator[str]:
     several = [(which, turn.question) for which, turn in _numbered(result)] if len(result.turns) > 1 else []
     for which, asked in several or [("", result.question)]:
         yield from _wrapped(f"{which}asked: {visible(asked)}", "  ")
-    if tries := _tries(result):
+    if tries := tries_text(result):
         yield from _wrapped(tries, "  ")
     if result.error is not None:
         message, *hint = f"{result.error.kind}: {result.error.message}".rsplit(HINT, 1)
@@ -102,7 +108,8 @@ def _case(result: CaseResult, view: View) -> Iterator[str]:
 
 
 def _evidence(result: CaseResult) -> Iterator[str]:
-    if result.actual_tools and result.tool_ok is not False:  # else the check's message names them
+    told = any(check.ok is False and check.name in _NAMES_CALLS for check in result.checks)
+    if result.actual_tools and not told:
         yield from _wrapped(f"called: {visible(', '.join(map(_tool, result.actual_tools)))}", "  ")
     for which, turn in _numbered(result):
         if turn.answer or turn.error is None:
@@ -114,11 +121,13 @@ def _evidence(result: CaseResult) -> Iterator[str]:
 
 def _turns(result: CaseResult) -> Iterator[str]:
     for which, turn in _numbered(result):
-        yield from _wrapped(f"{which}answer: {visible(turn.answer) or '(empty)'}", "  ")
+        if which and not _bad(result):
+            yield from _wrapped(f"{which}asked: {visible(turn.question)}", "  ")
         for call in turn.tool_calls:
-            yield from _wrapped(f"called {visible(_tool(call.name))}({visible(repr(call.args))})", "  ")
+            yield from _wrapped(f"{which}called {visible(_tool(call.name))}({visible(repr(call.args))})", "  ")
+        yield from _wrapped(f"{which}answer: {visible(turn.answer) or '(empty)'}", "  ")
         for finding in turn.findings:
-            yield from _wrapped(f"stream: {visible(finding.message)}", "  ")
+            yield from _wrapped(f"{which}stream: {visible(finding.message)}", "  ")
         for at, name, signal in turn.events:
             seen = f"{excerpt(name, 40) or '(unnamed)'}  {excerpt(signal, 20) or '-'}"
             yield from _wrapped(f"{at:9.3f} s  {seen}", "  ")
@@ -130,11 +139,12 @@ def _numbered(result: CaseResult) -> Iterator[tuple[str, TurnResult]]:
         yield f"turn {number}: " if len(result.turns) > 1 else "", turn
 
 
-def _tries(result: CaseResult) -> str:
-    """How the tries at a case went, "" where there was one."""
+def tries_text(result: CaseResult) -> str:
+    """Returns how the tries at a case went, "" where there was one."""
     if result.trials is not None:
         run, passed = result.trials.run, result.trials.passed
-        return f"{passed} of {run} trials passed; {_chances(pass_hat(run, passed))}"
+        chances = f"; {_chances(pass_hat(run, passed))}" if 0 < passed < run else ""
+        return f"{passed} of {run} trials passed{chances}"
     if len(result.attempts) > 1:
         came = ", ".join(_LABELS[attempt.status].lower() for attempt in result.attempts)
         return f"{len(result.attempts)} tries: {came}"
@@ -153,7 +163,7 @@ def _line(result: CaseResult, width: int, view: View) -> Iterator[str]:
             detail += f", grounded {result.groundedness:.2f}"
         if result.xfailed:
             detail += f"; {result.checks[-1].message}"
-        if tries := _tries(result):
+        if tries := tries_text(result):
             detail += f"; flaky: {tries}" if result.flaky else f"; {tries}"
     else:
         detail = result.error.message if result.error else ""
