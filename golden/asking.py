@@ -60,15 +60,17 @@ async def _asked_once(
     error: TargetError | None = None
     refused: Head | None = None
     body = b""
+    is_open = False
     named = "--timeout" if timeout_s is None else "the case's timeout_s"
     watch = Watch(stop, timeout_s or plan.timeout_s, plan.idle_timeout_s, named)
     now = asyncio.get_running_loop().time
     try:
         async with watch, _reply(target, request) as reply:
             asked = now()
-            while (piece := await _next(reply)) is not None:
+            while (piece := await _next(reply, is_open)) is not None:
                 waited, watch.last = now() - asked, now()
                 if isinstance(piece, Head):
+                    is_open = True
                     reader.open(piece)
                     if not refusal.answers(piece):
                         refused = piece
@@ -102,7 +104,7 @@ async def _asked_once(
 async def _reply(target: Target, request: Request) -> AsyncIterator[AsyncIterator[Head | Chunk]]:
     try:
         reply = target.ask(request)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _fault(error) from error
     try:
         yield reply
@@ -111,16 +113,19 @@ async def _reply(target: Target, request: Request) -> AsyncIterator[AsyncIterato
             await reply.aclose()
 
 
-async def _next(reply: AsyncIterator[Head | Chunk]) -> Head | Chunk | None:
+async def _next(reply: AsyncIterator[Head | Chunk], is_open: bool) -> Head | Chunk | None:
     try:
-        return await anext(reply)
+        piece: object = await anext(reply)
     except StopAsyncIteration:
         return None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _fault(error) from error
+    if isinstance(piece, Head) or (is_open and isinstance(piece, Chunk) and isinstance(piece.data, bytes)):
+        return piece
+    raise TargetError("agent", f"the target gave {piece!r:.60}, not a Head and then Chunks of bytes")
 
 
-def _fault(error: Exception) -> TargetError:
+def _fault(error: BaseException) -> TargetError:
     """Whatever a target raises is its fault, told apart from golden's own."""
     if isinstance(error, GoldenError):
         return error if isinstance(error, TargetError) else TargetError("agent", str(error))

@@ -129,8 +129,13 @@ def _suites(options: Settings) -> list[Suite]:
 
 
 def _selected(options: Settings) -> Selection:
-    failed = None if options.failed is None else [*map(unique_id, failed_ids(read_results(options.failed)))]
-    selection = selected(_suites(options), options, failed, os.environ)
+    there = [] if options.failed is None else failed_ids(read_results(options.failed))
+    failed = None if options.failed is None else [*map(unique_id, there)]
+    suites = _suites(options)
+    known = {unique_id(case.id) for suite in suites for case in suite.cases}
+    if gone := [name for name in there if unique_id(name) not in known]:
+        _warn(f"warning: {options.failed}: no suite has the cases {', '.join(gone)}, which did not pass there")
+    selection = selected(suites, options, failed, os.environ)
     for warning in selection.warnings:
         click.echo(visible(warning), err=True)
     return selection

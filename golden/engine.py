@@ -10,7 +10,8 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import UTC, datetime
 
 from golden import score
-from golden.blame import told
+from golden.blame import raised_at, told
+from golden.errors import GoldenError, UsageError
 from golden.plan import Job, Plan
 from golden.result import CaseResult, RunInfo, RunResult, SuiteResult, TargetResult, spent, summarise
 from golden.tries import Ran, run_case
@@ -163,7 +164,12 @@ async def _opened(target: Target, plan: Plan, stop: Stop) -> AsyncIterator[None]
     """The target, open. Where the run is stopped, neither its opening nor its closing keeps the reports waiting."""
     stack = AsyncExitStack()
     async with Watch(stop):
-        await stack.enter_async_context(target.open())
+        try:
+            await stack.enter_async_context(target.open())
+        except GoldenError:
+            raise
+        except Exception as error:  # whatever a target of the user's raises
+            raise UsageError(f"the target cannot be opened: {told(error)}", hint=raised_at(error)) from error
     try:
         yield
     finally:

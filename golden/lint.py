@@ -18,7 +18,9 @@ from golden.suite import Case, Checks, Suite
 Phrase: TypeAlias = str | Pattern
 
 # What only a pattern says: `(?i)`, `\b` at the end of a word, `\d+`, `.*x`; not `C:\data`, `\beta` and `**bold.**`.
-_PATTERN_SIGNS = re.compile(r"\(\?[a-z:=!<]|\\[bBdDsSwW](?![a-z])|\.\*\??[\w\\(\[]")
+_PATTERN_SIGNS = re.compile(
+    r"\(\?[a-z:=!<]|\\[bBdDsSwW](?![a-z])|\.\*\??[\w\\(\[]|^\^.*\$$|\[[^\]]+\][+*?{]|\w\)[?*+]|s\?://|\\[$.?*+(]"
+)
 
 # What is found in the empty text, in this, and beside nearly anything that people write, is found everywhere. No one of
 # them would do: `^$` is found in the first, `^(?!.*buy)` in two, `^.{0,500}$` in the first and the last.

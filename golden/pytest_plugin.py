@@ -48,8 +48,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
-    """Notes which suites are met."""
-    collector.config.stash[_WANTED].pop(collector.path, None)
+    """Notes which suites are met; a folder that is named for one is met by nobody."""
+    if isinstance(collector, pytest.File):
+        collector.config.stash[_WANTED].pop(collector.path, None)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -82,7 +83,10 @@ def golden_eval(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
 
 def _absolute(folder: Path, names: list[str]) -> list[Path]:
-    return [Path(os.path.abspath(folder / name)) for name in names]  # noqa: PTH100  # a link is not followed
+    try:
+        return [Path(os.path.abspath(folder / name)) for name in names]  # noqa: PTH100  # a link is not followed
+    except TypeError:
+        raise pytest.UsageError("golden_suites: expected names of files") from None
 
 
 def _suite(path: Path, parent: pytest.Collector) -> pytest.Collector:

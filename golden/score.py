@@ -77,7 +77,7 @@ def score(case: Case, transcript: Transcript, secrets: Secrets, scorers: Mapping
         return _undecided(case, failure.message, transcript.turns, secrets.cover)
     checks = [*_of_case(case, transcript.turns, secrets.cover), *_of_turns(case, transcript.turns, secrets.cover)]
     for name in case.scorers:  # last, and on a copy: what they do to it changes no other check
-        checks += _scored(name, scorers[name], case, deepcopy(transcript), secrets.cover)
+        checks += _scored(name, scorers[name], case.model_copy(deep=True), deepcopy(transcript), secrets.cover)
     return checks
 
 

@@ -15,6 +15,8 @@ _LARGEST = 100_000
 
 _WORD = re.compile(r"[\w$-]+")
 
+_JSON = (dict, list, str, int, float, bool, type(None))
+
 _TAKES = {"$any": "true", "$regex": "a pattern, which is a string", "$literal": "any value"}
 _KINDS: dict[type, str] = {str: "a string", list: "a list", dict: "an object"}
 
@@ -78,6 +80,8 @@ def value_of(written: object, check: Callable[[str], object]) -> object:
             raise ValueError("a wildcard cannot stand in `$literal`")
         if isinstance(value, EvalRegex):
             check(_pattern(value.pattern))
+        elif value is not EvalAny and not isinstance(value, _JSON):
+            raise ValueError(f"JSON has no value like {value!r:.60}; `EvalRegex` holds a pattern")
         return value, literal
 
     return _rebuilt(written, read)

@@ -233,6 +233,8 @@ class _Reader:
             told = ": ".join(part for part in (error.context, error.problem) if part)
             told = re.sub(r"\(('[^']+'),\)", r"\1", told)  # the library shows some names as tuples
             self._stop((mark.line + 1, mark.column + 1), f"no YAML: {told}", _SYNTAX)
+        except AssertionError:  # what the library says to a version that it does not know
+            self._stop(self._here, "expected YAML 1.2", "leave the `%YAML` line out")
         except (ValueError, OverflowError):  # as it makes the character of an escape
             self._stop(self._here, "no YAML: an escape that follows here names no character")
 

@@ -453,3 +453,17 @@ def test_what_is_merely_odd_leaves_a_stream_sound(kind: str) -> None:
 
 def test_findings_break_nothing_where_a_clean_stream_is_not_asked_for() -> None:
     assert checks(turn(findings=(Finding("not_json", "odd"),))) == []
+
+
+def test_a_call_without_a_name_leaves_it_undecided_whether_a_forbidden_tool_was_called() -> None:
+    assert check(calls(""), forbidden_tools=["delete_all"]).ok is None
+    assert check(calls("", "delete_all"), forbidden_tools=["delete_all"]).ok is False
+
+
+@pytest.mark.parametrize(("result", "ok"), [({"simulated": True}, None), ({"simulated": False}, False)])
+def test_a_result_that_has_no_call_leaves_it_undecided_whether_all_was_simulated(
+    result: object, ok: bool | None
+) -> None:
+    stray = (Finding("result_without_call", "a tool result has no call: 1"),)
+    told = turn(tool_calls=(ToolCall("buy", {}, result=result),), findings=stray)
+    assert check(told, simulated_tools=["buy"]).ok is ok

@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 import pytest
@@ -108,3 +109,9 @@ def test_all_faults_come_at_once() -> None:
 def test_a_pattern_that_is_no_text_is_refused_as_everything_else_is() -> None:
     with pytest.raises(SuiteError, match=r"params\.a: a pattern is a string, not int"):
         ToolExpectation(tool="t", params={"a": EvalRegex(5)})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [re.compile("^/"), {1}, object(), EvalRegex])
+def test_what_json_cannot_say_is_refused_in_params(value: object) -> None:
+    with pytest.raises(SuiteError, match=r"params\.path: JSON has no value like"):
+        ToolExpectation(tool="rm", params={"path": value}, min_count=0, max_count=0)

@@ -500,3 +500,47 @@ def test_an_interrupt_ends_a_call_soon(call: str) -> None:
     assert time.monotonic() - began < 4
     assert rest == "interrupted\n"
     assert run.returncode == 0
+
+
+class Odd:
+    """A target that is none in one way or another."""
+
+    kind = "odd"
+    name = "odd"
+
+    def __init__(self, *pieces: Any, opens: bool = True) -> None:
+        self.pieces = pieces
+        self.opens = opens
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        if not self.opens:
+            raise LookupError("no door")
+        yield
+
+    async def ask(self, request: golden.Request) -> AsyncIterator[Any]:
+        for piece in self.pieces:
+            yield piece
+            if piece is SystemExit:
+                raise SystemExit(3)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        (golden.Chunk(b"x"),),
+        (5,),
+        (golden.Head(200, {}, "iterable"), golden.Chunk("text")),  # type: ignore[arg-type]
+        (golden.Head(200, {}, "iterable"), SystemExit),
+    ],
+)
+def test_what_a_target_gives_that_is_no_piece_is_its_cases_error(pieces: tuple[object, ...]) -> None:
+    result = golden.evaluate(Odd(*pieces), "q", clean_stream=True)
+    assert (result.status, result.error and result.error.kind) == ("error", "agent")
+
+
+def test_a_target_that_cannot_be_opened_is_a_usage_error_that_says_where() -> None:
+    with pytest.raises(golden.UsageError, match="the target cannot be opened: LookupError: no door") as caught:
+        golden.evaluate(Odd(opens=False), "q", clean_stream=True)
+    assert caught.value.hint is not None
+    assert "test_library.py" in caught.value.hint

@@ -551,3 +551,20 @@ def test_an_id_is_unique_in_all_suites_of_a_session(project: Project) -> None:
     ran = project.pytest()
     assert ran.code == pytest.ExitCode.INTERRUPTED
     assert "is the id of a case of" in ran.text
+
+
+def test_a_folder_is_no_suite_and_is_not_passed_over(project: Project) -> None:
+    (project.folder / "evals").mkdir()
+    (project.folder / "evals" / "a.yaml").write_text(ONE % "one", encoding="utf-8")
+    project.write(test_it__py="def test_it(): pass", pytest__ini=INI.replace("suite.yaml", "evals"))
+    ran = project.pytest()
+    assert ran.code == pytest.ExitCode.INTERRUPTED
+    assert "a folder" in ran.text
+
+
+def test_names_of_suites_that_are_no_names_are_wrong_usage(project: Project) -> None:
+    (project.folder / "pytest.ini").unlink()
+    project.write(pyproject__toml='[tool.pytest.ini_options]\ngolden_suites = ["a.yaml", 5]\n')
+    ran = project.pytest()
+    assert ran.code == pytest.ExitCode.USAGE_ERROR
+    assert "INTERNALERROR" not in ran.text

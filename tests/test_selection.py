@@ -232,3 +232,14 @@ def test_a_dry_run_shows_only_what_is_selected(golden_run: Program) -> None:
         "quote-apple",
         "Quote-Tesla",
     ]
+
+
+def test_a_case_that_failed_there_and_is_gone_here_is_named(
+    golden_run: Program, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = golden_run("--agent", failing("3", "8"), "-k", "case", cases=MANY)
+    Path("before.json").write_text(
+        before.written.replace('"case_id":"case 3"', '"case_id":"renamed"'), encoding="utf-8"
+    )
+    ran = golden_run("--agent", failing("8"), "--failed", "before.json", cases=MANY)
+    assert "before.json: no suite has the cases renamed" in ran.err

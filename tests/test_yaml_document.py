@@ -505,3 +505,9 @@ def test_any_text_is_a_document_or_a_suite_error(text: str) -> None:
 @given(st.integers(0, len(FOREIGN)), st.integers(0, 4), st.sampled_from(_PIECES))
 def test_a_suite_with_a_slip_in_it_is_a_document_or_a_suite_error(at: int, cut: int, slip: str) -> None:
     told_only((FOREIGN[:at] + slip + FOREIGN[at + cut :]).encode())
+
+
+@pytest.mark.parametrize("version", ["1.1", "1.3", "2.0", "9.9"])
+def test_a_version_that_is_not_read_is_refused(version: str) -> None:
+    with pytest.raises(SuiteError, match=r"s\.yaml:\d+:\d+: .*(YAML 1\.2|no YAML)"):
+        parsed("s.yaml", f"%YAML {version}\n---\ncases: []\n".encode())

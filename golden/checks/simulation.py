@@ -16,6 +16,12 @@ def _check(expect: Checks, turns: Sequence[Turn], cover: Cover) -> Iterable[Chec
         return
     calls = [call for turn in turns for call in turn.tool_calls if call.name in expect.simulated_tools]
     real = [call for call in calls if not _simulated(call.result)]
+    stray = next(
+        (finding for turn in turns for finding in turn.findings if finding.kind == "result_without_call"), None
+    )
+    if stray and not real:
+        yield Check("simulated_tools", None, f"whether every result was simulated cannot be told: {stray.message}")
+        return
     if real:
         told = "; ".join(f"{call.name} gave {_told(call, cover)}" for call in real)
         message = f"every result must say `simulated: true`; {told}"

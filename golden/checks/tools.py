@@ -16,8 +16,14 @@ def _check(expect: Checks, turns: Sequence[Turn], cover: Cover) -> Iterable[Chec
         yield Check("expected_tools", not missing, message)
     if expect.forbidden_tools:
         wrong = [name for name in expect.forbidden_tools if name in called]
-        message = f"forbidden, but called: {', '.join(wrong)}" if wrong else f"none was called; {came}"
-        yield Check("forbidden_tools", not wrong, message)
+        if wrong:
+            yield Check("forbidden_tools", False, f"forbidden, but called: {', '.join(wrong)}")
+        elif "" in called:
+            yield Check(
+                "forbidden_tools", None, f"a call has no name that could be read, it may be of any tool; {came}"
+            )
+        else:
+            yield Check("forbidden_tools", True, f"none was called; {came}")
     if expect.expect_no_tool_call:
         yield Check("expect_no_tool_call", not called, f"expected no tool call; {came}" if called else came)
     if expect.max_tool_calls is not None:

@@ -40,13 +40,14 @@ def read(event: Event) -> Signals:
     if name == "done" or data == "[DONE]":
         return (End(),)
     reader = _READERS.get(name)
-    if reader is None or data is None:
-        # An agent that fails may have no more to say than that.
-        return (Error(_NO_MESSAGE),) if name == "error" else ()
+    if reader is None:
+        return ()
+    if data is None:
+        return tuple(unread("") for unread in _UNREAD.get(name, ()))
     value, fault = parse(data)
     if not isinstance(value, dict):
         odd = _malformed(name, fault, "is no object" if not fault else "")
-        return (Error(data or _NO_MESSAGE), odd) if name == "error" else (odd,)
+        return (*(unread(data) for unread in _UNREAD.get(name, ())), odd)
     signals = reader(value)
     return (*signals, Odd("not_json", f"the data of `{name}` is not JSON: {fault}")) if fault else signals
 
@@ -115,6 +116,13 @@ _READERS: dict[str, Callable[[Body], Signals]] = {
     "usage": _usage,
     "error": _error,
     "done": lambda body: (End(),),
+}
+
+# What an event says whose data is not as it should be: an agent that fails may have no more to say, and a call that
+# cannot be read is a call all the same.
+_UNREAD: dict[str, tuple[Callable[[str], Signal], ...]] = {
+    "error": (lambda data: Error(data or _NO_MESSAGE),),
+    "tool_call": (lambda data: Call("", data, parsed=False),),
 }
 
 DIALECT: Dialect = Dialect(claims=claims, request=request, read=read)

@@ -23,6 +23,9 @@ _PIECE = re.compile(rf" +|[{_WIDE}]|[^ {_WIDE}]{{1,{_WIDTH - 4}}}")
 _IS_WIDE = re.compile(f"[{_WIDE}]")
 
 _COLORS = {"passed": "32", "failed": "31", "error": "35", "skipped": "33", "not_run": "33"}
+# How many of the chances of a case with many trials are shown.
+_CHANCES = 10
+
 # Checks whose messages name all calls.
 _NAMES_CALLS = frozenset({"expected_tools", "forbidden_tools", "expect_no_tool_call", "max_tool_calls"})
 
@@ -152,7 +155,8 @@ def tries_text(result: CaseResult) -> str:
 
 
 def _chances(chances: Sequence[float]) -> str:
-    return ", ".join(f"pass^{k} {chance:.2f}" for k, chance in enumerate(chances, start=1))
+    told = [f"pass^{k} {chance:.2f}" for k, chance in enumerate(chances, start=1)]
+    return ", ".join(told if len(told) <= _CHANCES else [*told[: _CHANCES - 1], "…", told[-1]])
 
 
 def _line(result: CaseResult, width: int, view: View) -> Iterator[str]:
