@@ -227,8 +227,7 @@ def _skipped(part: _Part, _: _Run) -> Iterator[_Told]:
     if part.key[1] == 0 and all(case.skip is not None for case in part.suite.cases):
         yield _Told(None, "every case is skipped: nothing of the suite runs", "remove `skip` where its reason is gone")
     elif any(case.skip is None for case in part.suite.cases):
-        problem = f"the case never runs while `skip` stands: {shown(part.case.skip)}"
-        yield _Told("skip", problem, "remove it when its reason is gone")
+        yield _Told("skip", f"the case never runs: {shown(part.case.skip)}", "remove it when its reason is gone")
 
 
 def _asked_before(part: _Part, run: _Run) -> Iterator[_Told]:
@@ -260,18 +259,14 @@ def _unknown_tool(part: _Part, run: _Run) -> Iterator[_Told]:
 def _holds_whatever_comes(part: _Part, run: _Run) -> Iterator[_Told]:
     for index, each in enumerate(part.checks.expect):
         if each.min_count == 0 and each.max_count is None:
-            problem = "`min_count: 0` without `max_count` holds whatever is called"
-            yield _Told(f"expect[{index}]", problem, "give `max_count`, or leave `min_count` out")
+            yield _Told(f"expect[{index}]", "`min_count: 0` alone holds whatever is called", "give `max_count` too")
 
 
-def _turns_need_calls(part: _Part, run: _Run) -> Iterator[_Told]:
-    checks = part.checks
-    none = (
-        "expect_no_tool_call" if checks.expect_no_tool_call else "max_tool_calls" if checks.max_tool_calls == 0 else ""
-    )
-    asked = [checks] if checks is not part.case else [part.case, *part.case.turns]
+def _turns_need_calls(part: _Part, _: _Run) -> Iterator[_Told]:
+    asked = [part.checks] if part.within else [part.case, *part.case.turns]
+    none = part.checks.expect_no_tool_call or part.checks.max_tool_calls == 0
     if none and any(use.needed for each in asked for use in _uses(each)):
-        yield _Told(none, "no call is allowed, and one is expected: the case always fails", "take one of them out")
+        yield _Told("", "no call is allowed, and one is expected: it always fails", "take one of them out")
 
 
 _RULES: Sequence[_Rule] = (
