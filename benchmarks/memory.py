@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from benchmarks.measure import GOLDEN, Cost, cost, held
+from golden.lexicon import Lexicon
 from golden.reader import Bounds, Reader
 from golden.wire import Head
 
@@ -93,7 +94,7 @@ def line_s(size: int) -> float:
 
     def once() -> float:
         started = time.process_time()
-        reader = Reader("", "native", Bounds(2 * size, 2 * size))
+        reader = Reader("", "native", Bounds(2 * size, 2 * size), Lexicon())
         reader.open(Head(200, {}, "chunked"))
         for piece in pieces:
             reader.feed(piece, 0.0)

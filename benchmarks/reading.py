@@ -11,6 +11,7 @@ from httpx_sse._decoders import SSEDecoder, SSELineDecoder
 
 from benchmarks.measure import held
 from benchmarks.server import EVENTS, TOKENS
+from golden.lexicon import Lexicon
 from golden.reader import Bounds, Reader
 from golden.wire import Head
 
@@ -20,7 +21,7 @@ HEAD = Head(200, {"content-type": "text/event-stream"}, "chunked")
 
 
 def golden(pieces: Iterable[bytes]) -> None:
-    reader = Reader("What is it?", "native", Bounds())
+    reader = Reader("What is it?", "native", Bounds(), Lexicon())
     reader.open(HEAD)
     for at, piece in enumerate(pieces):
         reader.feed(piece, at)

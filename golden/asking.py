@@ -43,7 +43,7 @@ async def ask(target: Target, request: Request, plan: Plan, timeout_s: float | N
     """Asks one question and reads what comes, within the case's own time where it has one."""
     again = ""
     while True:
-        reader = Reader(request.question, plan.dialect, plan.bounds)
+        reader = Reader(request.question, plan.dialect, plan.bounds, plan.lexicon)
         if again:
             reader.note("asked_again", again)
         try:
@@ -72,7 +72,7 @@ async def _asked_once(
                 if isinstance(piece, Head):
                     is_open = True
                     reader.open(piece)
-                    if not refusal.answers(piece):
+                    if not refusal.answers(piece, reader.accepted):
                         refused = piece
                         watch.linger()
                 elif refused:

@@ -93,6 +93,33 @@ def merge(context: click.Context, results: tuple[str, ...], json_out: str) -> No
     context.exit(_commands().merge(results, json_out))
 
 
+@cli.group()
+def dialect() -> None:
+    """The dialects, and what one reads in a captured body."""
+
+
+@dialect.command("list", epilog="Example: golden dialect list")
+@click.option("--config", type=click.Path(path_type=Path), help="The configuration.  [default: pyproject.toml]")
+@click.pass_context
+def list_dialects(context: click.Context, config: Path | None) -> None:
+    """List the dialects: golden's own, and those that the configuration declares."""
+    context.exit(_commands().list_dialects(config))
+
+
+@dialect.command("try", epilog="Example: golden dialect try body.sse --dialect ai-sdk")
+@click.argument("file")
+@click.option("--dialect", "name", metavar="NAME", default="auto", help="How the agent speaks.  [default: auto]")
+@click.option("--header", metavar="'Name: value'", multiple=True, help="A header of the reply that the body came with.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@click.option("--config", type=click.Path(path_type=Path), help="The configuration.  [default: pyproject.toml]")
+@click.pass_context
+def try_dialect(
+    context: click.Context, config: Path | None, file: str, name: str, header: tuple[str, ...], as_json: bool
+) -> None:
+    """Show what a captured body gives, event by event."""
+    context.exit(_commands().try_dialect(file, name, header, as_json, config))
+
+
 @cli.command(epilog="Example: golden schema suite > golden.schema.json")
 @click.argument("kind", type=click.Choice(["suite", "results"]))
 @click.pass_context

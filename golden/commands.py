@@ -18,9 +18,11 @@ from golden.checkout import checked_out
 from golden.dialects import posting
 from golden.engine import Observer, run_jobs
 from golden.errors import UsageError
-from golden.headers import without_secrets
+from golden.headers import headers, without_secrets
+from golden.hearing import as_json, as_text, heard
 from golden.identity import unique_id
 from golden.interrupts import Interrupts
+from golden.lexicon import Lexicon, built_in
 from golden.lint import lint
 from golden.merge import merged
 from golden.output import Output, standard_output
@@ -37,12 +39,21 @@ from golden.suite import Suite
 from golden.suite_file import load_suites
 from golden.suite_schema import suite_schema
 from golden.targeting import covered, known_secrets, target_of
+from golden.targets import spoken
 from golden.tries import request
 from golden.visible import visible
 from golden.watch import Stop
-from golden.wire import Target, address
+from golden.wire import Head, Target, address
 
 _SUITE = "golden_questions.json"
+
+# What a captured body was sent as, by the suffix of its file, where no header says.
+_TYPES = {
+    "": "content-type: text/event-stream",
+    ".ndjson": "content-type: application/x-ndjson",
+    ".jsonl": "content-type: application/x-ndjson",
+    ".txt": "content-type: text/plain",
+}
 
 
 def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None) -> int:
@@ -61,8 +72,9 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
         stdout = stack.enter_context(standard_output())
         secrets = known_secrets()
         stack.enter_context(_covered(secrets))
-        target = target_of(options, secrets) if any(job.skip is None for job in jobs) else None
-        plan = planned(options, selection, secrets, checked_out())
+        lexicon = Lexicon(options.dialects)
+        target = target_of(options, lexicon, secrets) if any(job.skip is None for job in jobs) else None
+        plan = planned(options, selection, lexicon, secrets, checked_out())
         observe = stack.enter_context(_progress(len(jobs), options))
         unwritten: list[str] = []
 
@@ -107,6 +119,27 @@ def merge(results: Sequence[str], json_out: str) -> int:
     return joined.exit_code
 
 
+def list_dialects(config: Path | None) -> int:
+    """`golden dialect list`: names the dialects."""
+    lexicon = Lexicon(settings({}, config).dialects)
+    own = built_in()
+    _say("\n".join(name if name in own else f"{name} (declared)" for name in lexicon.names()))
+    return 0
+
+
+def try_dialect(file: str, name: str, given: Sequence[str], json: bool, config: Path | None) -> int:
+    """`golden dialect try`: shows what a captured body gives; 3 where it is no whole answer."""
+    lexicon = Lexicon(settings({}, config).dialects)
+    sent = headers([_TYPES.get(Path(file).suffix, _TYPES[""]), *given], {}, Secrets())
+    try:
+        body = Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    found = heard(body, Head(200, dict(sent), "chunked"), name, lexicon)
+    _say(as_json(found) if json else "\n".join(as_text(found)))
+    return 0 if found.turn.error is None else 3
+
+
 def schema(kind: str) -> int:
     """`golden schema`: prints a JSON Schema."""
     shown = suite_schema() if kind == "suite" else RunResult.model_json_schema(by_alias=True)
@@ -145,7 +178,8 @@ def _preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
     """What a run would send, secrets left out: needs neither the agent nor a secret."""
     is_asked = any(job.skip is None for job in jobs)
     kind, where = chosen_target(options) if is_asked else ("", "")
-    post = posting(options.dialect, options.path)
+    lexicon = Lexicon(options.dialects)
+    post = posting(lexicon.dialect(options.dialect), spoken(lexicon.options(options.dialect), options.path))
     if kind == "base_url":
         loading.load(targets, "http", "HttpTarget")(where)  # refuses what a run would refuse
     for job in jobs:

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 from golden.engine import run_jobs
 from golden.errors import UsageError, did_you_mean
 from golden.identity import unique_id
+from golden.lexicon import Lexicon
 from golden.planning import planned
 from golden.result import CaseResult, RunResult
 from golden.selection import selected
@@ -69,7 +70,7 @@ async def run_suite_async(suite: Suite | Sequence[Suite], target: Target, **opti
     secrets = known_secrets(getattr(target, "secrets", None))
     asked = target if any(job.skip is None for job in selection.jobs) else None
     with covered(secrets):
-        return await run_jobs(selection.jobs, asked, planned(chosen, selection, secrets), Stop())
+        return await run_jobs(selection.jobs, asked, planned(chosen, selection, Lexicon(), secrets), Stop())
 
 
 def run_suite(suite: Suite | Sequence[Suite], target: Target, **options: Unpack[RunOptions]) -> RunResult:

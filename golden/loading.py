@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -55,11 +56,16 @@ def names(rib: ModuleType) -> list[str]:
 def load(rib: ModuleType, name: str, constant: str) -> Any:
     """Imports one member of a rib and returns its one constant.
 
+    Other packages add members through entry points, in a group that is called as the rib is: `golden.dialects`, say.
+    They are looked for only where a name is not golden's.
+
     Raises:
         UsageError: there is no such member.
     """
     known = names(rib)
     if name not in known:
+        for member in entry_points(group=rib.__name__, name=name):
+            return member.load()
         kind = rib.__name__.rpartition(".")[2].removesuffix("s")
         raise UsageError(f"no {kind} is called {name!r}", hint=f"known: {', '.join(known)}")
     return getattr(importlib.import_module(f"{rib.__name__}.{name}"), constant)

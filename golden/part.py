@@ -60,7 +60,7 @@ class Part(BaseModel):
         try:
             super().__init__(**fields)
         except ValidationError as invalid:
-            raise SuiteError([*_faults(type(self).__name__, invalid)]) from None
+            raise SuiteError(faults_of(type(self).__name__, invalid)) from None
 
     # Else pydantic would call it for the parts of parts too, and stop at the first fault.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
@@ -133,6 +133,11 @@ def spelled(model: type[Part], data: Mapping[str, Any]) -> Spelled:
 
 def _twice(read: Spelled) -> PydanticCustomError:
     return wrongs((SAME_FIELD.format(other), "keep one of them", (key,)) for key, other in read.twice)
+
+
+def faults_of(place: str, invalid: ValidationError) -> list[Fault]:
+    """Says what is wrong with a part that stands at this place."""
+    return [*_faults(place, invalid)]
 
 
 def _faults(name: str, invalid: ValidationError) -> Iterator[Fault]:

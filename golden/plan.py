@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from golden.lexicon import Lexicon
 from golden.reader import Bounds
 from golden.redaction import Secrets
 from golden.result import GitResult, ShardResult, SuiteResult
@@ -17,6 +18,7 @@ class Plan:
 
     Attributes:
         dialect: a dialect's name, or `auto`.
+        lexicon: the dialects that there are.
         model: asked for where a case names none; the suite's where None.
         concurrency: cases in flight at once.
         timeout_s: for one turn, from the request to the end of its stream.
@@ -36,6 +38,7 @@ class Plan:
     """
 
     dialect: str = "auto"
+    lexicon: Lexicon = field(default_factory=Lexicon)
     model: str | None = None
     concurrency: int = 4
     timeout_s: float = 60

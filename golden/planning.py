@@ -1,5 +1,6 @@
 """Settings and the selected cases → the plan of a run."""
 
+from golden.lexicon import Lexicon
 from golden.plan import Plan
 from golden.reader import Bounds
 from golden.redaction import Secrets
@@ -9,7 +10,9 @@ from golden.selection import Selection
 from golden.settings import Settings
 
 
-def planned(options: Settings, selection: Selection, secrets: Secrets, git: GitResult | None = None) -> Plan:
+def planned(
+    options: Settings, selection: Selection, lexicon: Lexicon, secrets: Secrets, git: GitResult | None = None
+) -> Plan:
     """Returns the plan; `git` is the commit that is checked out, for the results.
 
     Raises:
@@ -17,6 +20,7 @@ def planned(options: Settings, selection: Selection, secrets: Secrets, git: GitR
     """
     return Plan(
         dialect=options.dialect,
+        lexicon=lexicon,
         model=options.model,
         concurrency=options.concurrency,
         timeout_s=options.timeout,

@@ -17,6 +17,7 @@ import pytest
 from golden.blame import told
 from golden.errors import GoldenError, SuiteError, UsageError
 from golden.identity import unique_id
+from golden.lexicon import Lexicon
 from golden.plan import Job
 from golden.planning import planned
 from golden.redaction import Secrets
@@ -44,9 +45,10 @@ class Session:
     """
 
     def __init__(self, options: Settings, secrets: Secrets) -> None:
-        target = target_of(options, secrets)
+        lexicon = Lexicon(options.dialects)
+        target = target_of(options, lexicon, secrets)
         self._target = target
-        self._plan = planned(options, Selection([], None, (), []), secrets)
+        self._plan = planned(options, Selection([], None, (), []), lexicon, secrets)
         self._stack = AsyncExitStack()
         self._pool = ThreadPoolExecutor(2, "golden-score")
         self._loop = asyncio.new_event_loop()

@@ -1,17 +1,30 @@
 """One turn's reading: pieces of a body → events → signals → `Turn`. Live runs, replays and tests all read with it."""
 
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from golden import dialects
+from golden.dialects import Framing
 from golden.errors import TargetError
+from golden.gathering import Fold
+from golden.lexicon import Lexicon
+from golden.lines import Lines, Pieces
 from golden.payload import parse
-from golden.signals import Fold
 from golden.sse import Decoder, Event
 from golden.transcript import Turn
 from golden.wire import Head
 
 # How much is read between two looks at the bounds, in bytes.
 _SLICE = 64 * 1024
+
+# How many pieces of a body are each looked at, to tell how it is framed, before that waits for the first line's end.
+_FEW = 8
+
+# How a line of JSON begins, or of a code and JSON; few texts do.
+_MAY_BE_LINES = re.compile(rb"\{|[0-9a-z]:|[0-9a-z]?$")
+
+_DECODERS: dict[Framing, Callable[[], Decoder | Lines | Pieces]] = {"sse": Decoder, "lines": Lines, "text": Pieces}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +40,11 @@ class Bounds:
     event: int = 4 * 1024 * 1024
 
 
+def decoder(framing: Framing) -> Decoder | Lines | Pieces:
+    """Returns what tells the events of a stream apart."""
+    return _DECODERS[framing]()
+
+
 class Reader:
     """Reads one reply.
 
@@ -34,32 +52,49 @@ class Reader:
         question: what was asked.
         dialect: the dialect's name, or `auto` to tell it from the head and the first events.
         bounds: how much is read.
+        lexicon: the dialects that there are.
 
     Attributes:
         dialect: the dialect's name; `auto` until it is told.
         reason: why it is that one, "" until then.
+        framing: how events are told apart.
     """
 
-    def __init__(self, question: str, dialect: str, bounds: Bounds) -> None:
+    def __init__(self, question: str, dialect: str, bounds: Bounds, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
         self.dialect = dialect
         self.reason = "" if dialect == "auto" else "named"
-        self._dialect = None if dialect == "auto" else dialects.load(dialect)
+        self._dialect = None if dialect == "auto" else lexicon.dialect(dialect)
+        self._scores = None if dialect == "auto" else lexicon.scores(dialect)
+        self.framing: Framing = "sse" if self._dialect is None else self._dialect.framings[0]
         self._head = Head(0, {}, "close")
         self._bounds = bounds
         self._size = 0
-        self._decoder = Decoder()
+        self._decoder = decoder(self.framing)
         self._fold = Fold(question)
         self._unclaimed: list[Event] = []
+        self._held: list[tuple[bytes, float]] | None = None  # the beginning of a body that is text, or lines
 
     def open(self, head: Head) -> None:
         """Takes the reply's head, before its body."""
         self._head = head
+        told = dialects.framing(head)
+        if head.ends != "iterable" and (self._dialect is None or told in self._dialect.framings):
+            self.framing = told
+            self._decoder = decoder(told)
+            self._held = [] if self._dialect is None and told == "text" else None
+        self._fold.session = head.session
         if head.asked_again:
             self.note("asked_again", f"the question was sent twice: {head.asked_again}")
 
     def note(self, kind: str, message: str) -> None:
         """Adds a finding about how the turn was asked."""
-        self._fold.note(kind, message)
+        self._fold.findings.note(kind, message)
+
+    @property
+    def accepted(self) -> Collection[str]:
+        """The content types that may be an answer."""
+        return dialects.CONTENT_TYPES if self._dialect is None else self._dialect.accepts
 
     @property
     def ended(self) -> bool:
@@ -89,6 +124,34 @@ class Reader:
         self._size += len(piece)
         if self._size > self._bounds.answer:
             self._too_large("answer", self._bounds.answer)
+        if self._held is None:
+            self._decode(piece, at)
+            return
+        self._held.append((piece, at))
+        # Looked at only where that may tell: pieces may be single bytes.
+        if len(self._held) < _FEW or b"\n" in piece or self._size > _SLICE:
+            self._frame(whole=self._size > _SLICE)
+
+    def _frame(self, *, whole: bool) -> None:
+        """Tells text from lines that are sent as text, by the first line, and reads what was held back for that.
+
+        Args:
+            whole: whether it is told now, from as much as there is.
+        """
+        held = self._held or []
+        line, end, _ = b"".join(piece for piece, _ in held).lstrip().partition(b"\n")
+        may_be_lines = _MAY_BE_LINES.match(line)
+        if may_be_lines and not end and not whole:
+            return
+        self._held = None
+        event = Event("", line.decode(errors="replace").removesuffix("\r"))
+        if may_be_lines and self._lexicon.detect(self._head, event, "lines"):
+            self.framing = "lines"
+            self._decoder = decoder("lines")
+        for piece, at in held:
+            self._decode(piece, at)
+
+    def _decode(self, piece: bytes, at: float) -> None:
         most = self._bounds.event
         may_be_large = self._size > most  # before that no event needs to be measured
         for event in self._decoder.feed(piece, at):
@@ -96,35 +159,49 @@ class Reader:
                 self._too_large("event", most)
             if self._dialect is None:
                 self._detect(event)
-            else:
+            elif self._scores is None:
                 self._fold.add(event, self._dialect.read(event))
+            else:
+                self._fold.add(event, (*self._dialect.read(event), *self._scores(event)))
         if may_be_large and self._decoder.size > most:
             self._too_large("event", most)
 
     def close(self, at: float, error: TargetError | None = None) -> Turn:
         """Ends the reading, `at` seconds after the request, and returns the turn; `error` is what cut it short."""
+        try:
+            if self._held is not None:
+                self._frame(whole=True)
+            pending = self._decoder.pending
+            if pending and isinstance(self._decoder, Lines) and self._head.ends != "close" and error is None:
+                # A line at the proven end of a body needs no line end of its own.
+                pending = False
+                self._decode(b"\n", at)
+        except TargetError as late:
+            pending, error = self._decoder.pending, error or late
         if self._unclaimed and error is None:
-            error = _unknown_dialect(self._unclaimed)
+            error = _unknown_dialect(self._unclaimed, self._lexicon)
         for event in self._unclaimed:
             self._fold.add(event, ())
         return self._fold.close(
             at,
             proven=self._head.ends != "close",
-            pending=self._decoder.pending,
+            pending=pending,
+            marker="none" if self._dialect is None else self._dialect.marker,
             invalid_utf8=self._decoder.invalid_utf8,
             error=error,
         )
 
     def _detect(self, event: Event) -> None:
         self._unclaimed.append(event)
-        found = dialects.detect(self._head, event)
+        found = self._lexicon.detect(self._head, event, self.framing)
         if found is None:
             return
         self.dialect, self.reason = found
-        self._dialect = dialects.load(self.dialect)
-        for earlier in self._unclaimed:
-            self._fold.add(earlier, self._dialect.read(earlier))
-        self._unclaimed = []
+        self._dialect = self._lexicon.dialect(self.dialect)
+        self._scores = self._lexicon.scores(self.dialect)
+        earlier, self._unclaimed = self._unclaimed, []
+        for one in earlier:
+            self._fold.add(one, (*self._dialect.read(one), *(self._scores(one) if self._scores else ())))
 
     def _too_large(self, what: str, bound: int) -> None:
         raise TargetError(
@@ -134,7 +211,7 @@ class Reader:
         )
 
 
-def _unknown_dialect(events: list[Event]) -> TargetError:
+def _unknown_dialect(events: list[Event], lexicon: Lexicon) -> TargetError:
     first = events[0]
     body, _ = parse(first.data or "")
     keys = "data that is no JSON object"
@@ -143,5 +220,5 @@ def _unknown_dialect(events: list[Event]) -> TargetError:
     return TargetError(
         "unknown_dialect",
         f"no dialect knows this stream: its first event is named {first.name or 'message'!r} and has {keys}",
-        hint=f"known: {', '.join(dialects.names())}; --dialect names one",
+        hint=f"known: {', '.join(lexicon.names())}; --dialect names one, [tool.golden.dialects.NAME] declares one",
     )

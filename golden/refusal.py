@@ -2,7 +2,7 @@
 
 import re
 from calendar import timegm
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from email.utils import parsedate_to_datetime
 
 from golden.errors import TargetError
@@ -30,9 +30,9 @@ _HINTS = {
 }
 
 
-def answers(head: Head) -> bool:
-    """Tells whether an answer follows: status 200, and over HTTP or ASGI an event stream."""
-    return head.status == 200 and (head.ends == "iterable" or _essence(head) == "text/event-stream")
+def answers(head: Head, accepted: Collection[str]) -> bool:
+    """Tells whether an answer follows: status 200, and over HTTP or ASGI one of these content types."""
+    return head.status == 200 and (head.ends == "iterable" or _essence(head) in accepted)
 
 
 def refusal(head: Head, body: bytes, cover: Callable[[str], str]) -> TargetError:

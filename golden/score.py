@@ -11,6 +11,7 @@ from typing import Never, cast
 from golden.blame import raised_at
 from golden.checks import Check, Cover, families
 from golden.errors import HINT
+from golden.gathering import Fold
 from golden.redaction import Secrets
 from golden.result import (
     AttemptResult,
@@ -25,7 +26,6 @@ from golden.result import (
     UsageResult,
     total_usage,
 )
-from golden.signals import Fold
 from golden.suite import Case, Suite
 from golden.transcript import Failure, Transcript, Turn
 
@@ -189,7 +189,7 @@ def _result(
         for check in checks
     )
     error = _error(failure, secrets)
-    shown = tuple(_turn(turn, secrets) for turn in turns)
+    shown = tuple(turn_result(turn, secrets) for turn in turns)
     usage = total_usage([turn.usage for turn in shown])
     attempt = AttemptResult(trial=1, try_=1, status=status, error=error, checks=rows, usage=usage)
     parts = (case, *case.turns)
@@ -241,7 +241,8 @@ def _short(covered: str) -> str:
     return covered if len(covered) <= _MESSAGE else f"{covered[: _MESSAGE - 1]}…"
 
 
-def _turn(turn: Turn, secrets: Secrets) -> TurnResult:
+def turn_result(turn: Turn, secrets: Secrets) -> TurnResult:
+    """Returns a turn as it is written, secrets covered."""
     cover = secrets.cover
     name = cache(cover)  # a stream has few names and many events
     answer = cover(turn.answer)

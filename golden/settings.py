@@ -4,7 +4,7 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -40,6 +40,7 @@ class Settings(BaseModel):
     suites: list[str] = []
     path: str | None = None
     dialect: str = "auto"
+    dialects: dict[str, dict[str, Any]] = {}
     header: list[str] = []
     auth: bool = True
     allow_host: list[str] = []

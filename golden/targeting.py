@@ -9,9 +9,10 @@ from typing import cast
 from golden import loading, targets
 from golden.errors import GoldenError
 from golden.headers import AUTHORISING, header_name, headers
+from golden.lexicon import Lexicon
 from golden.redaction import VARIABLES, Secrets
 from golden.settings import Settings, chosen_target
-from golden.targets import Factory, Spec
+from golden.targets import Factory, Spec, spoken
 from golden.wire import Target
 
 # The option that names a target → the file of its kind.
@@ -37,11 +38,12 @@ def covered(secrets: Secrets) -> Iterator[None]:
         raise
 
 
-def target_of(options: Settings, secrets: Secrets) -> Target:
+def target_of(options: Settings, lexicon: Lexicon, secrets: Secrets) -> Target:
     """Makes the target that the options name; an agent in this process is imported.
 
     Args:
         options: of the run.
+        lexicon: the dialects that there are.
         secrets: takes what the target is given and must not be written.
 
     Raises:
@@ -52,13 +54,14 @@ def target_of(options: Settings, secrets: Secrets) -> Target:
         sys.path.append(options.folder)  # modules in a configuration are relative to it
     factory = cast("Factory", loading.load(targets, _KINDS[kind], "TARGET"))
     names = {header_name(header) for header in options.header}
+    dialect = lexicon.dialect(options.dialect)
     return factory(
         Spec(
             where=where,
-            dialect=options.dialect,
-            path=options.path,
+            dialect=dialect,
+            options=spoken(lexicon.options(options.dialect), options.path),
             headers=headers(options.header, os.environ, secrets),
-            token=options.auth and not names & AUTHORISING,
+            token=options.auth and dialect.mints and not names & AUTHORISING,
             allow_hosts=tuple(options.allow_host),
             environ=dict(os.environ),
             secrets=secrets,

@@ -79,13 +79,15 @@ class Turn:
         answer: the last full message, else the text deltas joined; reasoning is in neither.
         final_text: the part of the answer after the last tool call.
         shown: every text that a person saw, each once: the deltas joined, and messages that differ from them.
-        finish: `finished`, or None where the turn did not end.
+        finish: `finished`, `length` (cut by the model's limit), `waiting` (for an approval, or a tool that the client
+            runs), or None where it did not end.
         tool_calls: in the order they were made.
         scores: every groundedness score that came, valid or not, in order.
         events: the first and the last thousand events.
         events_total: how many there were.
         findings: what was odd.
         error: why the answer is not complete, or None.
+        session: the conversation's id, where the agent gave one, else "".
     """
 
     question: str
@@ -101,6 +103,7 @@ class Turn:
     events_total: int
     findings: tuple[Finding, ...]
     error: Failure | None
+    session: str = ""
 
     @property
     def groundedness(self) -> float | None:

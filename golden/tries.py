@@ -1,20 +1,25 @@
 """One case: its questions asked in turn, scored, and tried again where that is asked for."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 from uuid import uuid4
 
 from golden import score
 from golden.asking import Asked, ask
+from golden.errors import TargetError
 from golden.plan import Job, Plan
 from golden.result import CaseResult
 from golden.transcript import Transcript
 from golden.verdict import Try, expected_to_fail, verdict
 from golden.watch import Stop, Watch
 from golden.wire import Request, Target
+
+_LOG = logging.getLogger("golden")
 
 # Replies of so many bytes are judged in a millisecond: in a thread it would cost twice that.
 _SHORT = 64 * 1024
@@ -86,8 +91,15 @@ async def _asked(job: Job, target: Target, plan: Plan, stop: Stop) -> list[Asked
         history = tuple((one.turn.question, one.turn.answer) for one in asked)
         asking = request(job, plan, question, session_id, history)
         asked.append(await ask(target, asking, plan, job.case.timeout_s, stop))
+        session_id = asked[-1].turn.session or session_id
         if asked[-1].turn.error is not None or stop.reason is not None:
             break
+    if leave := getattr(target, "leave", None):
+        async with Watch(stop):
+            try:
+                await leave(replace(asking, session_id=session_id))
+            except TargetError as error:
+                _LOG.warning("the conversation was not closed: %s", plan.secrets.cover(error.message))
     return asked
 
 

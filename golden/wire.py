@@ -33,11 +33,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """How a dialect posts a question: a path below the base URL and a JSON body."""
+    """What is sent: a path below the base URL and a body, as JSON or, where `form`, as a form."""
 
     path: str
     body: object
     headers: Mapping[str, str] = field(default_factory=dict)
+    form: bool = False
+    method: str = "POST"
 
 
 def address(base_url: str, path: str) -> str:
@@ -54,12 +56,14 @@ class Head:
         headers: names in lower case; in-process replies have none.
         ends: how the body shows that it ended.
         asked_again: why the question was sent twice, "" where it was sent once.
+        session: the conversation's id, where the server gave one before the question, else "".
     """
 
     status: int
     headers: Mapping[str, str]
     ends: Ends
     asked_again: str = ""
+    session: str = ""
 
 
 class Chunk(NamedTuple):

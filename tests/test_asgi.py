@@ -24,6 +24,7 @@ from starlette.routing import Mount, Route
 
 from golden.agent_loop import AgentWarning, Limits
 from golden.errors import AskAgain, TargetError, UsageError
+from golden.lexicon import Lexicon
 from golden.redaction import Secrets
 from golden.sse import Decoder
 from golden.targets import Spec
@@ -957,7 +958,7 @@ def test_an_app_is_found_by_its_name_and_gets_a_token_where_there_is_a_secret(
     (tmp_path / f"{name}.py").write_text(module, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     for wanted in (True, False):
-        spec = Spec(f"{name}:app", environ=environ, token=wanted, secrets=Secrets())
+        spec = Spec(f"{name}:app", Lexicon().dialect("auto"), environ=environ, token=wanted, secrets=Secrets())
         target = TARGET(spec)
         assert isinstance(target, AsgiTarget)
         assert (target.kind, target.name) == ("asgi", f"{name}:app")

@@ -21,6 +21,7 @@ import sse_starlette
 
 from golden.agent_loop import Limits
 from golden.errors import AskAgain, TargetError, UsageError
+from golden.lexicon import Lexicon
 from golden.sse import Decoder, Event
 from golden.targets import Spec
 from golden.targets.call import TARGET, InProcessTarget, encoded
@@ -752,10 +753,10 @@ def test_forty_blocking_questions_at_once_take_the_time_of_one() -> None:
 def test_an_agent_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "agent_by_name.py").write_text("def agent(question):\n    yield 'token', question\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    target = TARGET(Spec("agent_by_name:agent"))
+    target = TARGET(Spec("agent_by_name:agent", Lexicon().dialect("auto")))
     assert (target.kind, target.name) == ("call", "agent_by_name:agent")
     with pytest.raises(UsageError, match="--agent: 'agent_by_name' has no 'agents'"):
-        TARGET(Spec("agent_by_name:agents"))
+        TARGET(Spec("agent_by_name:agents", Lexicon().dialect("auto")))
 
 
 def test_a_target_is_named_after_its_agent() -> None:

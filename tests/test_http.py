@@ -816,7 +816,7 @@ def test_a_stream_that_no_dialect_knows_is_an_error_that_shows_its_first_event(g
     assert ran.case.error is not None
     assert ran.case.error.kind == "unknown_dialect"
     assert "its first event is named 'message' and has the keys 'delta'" in ran.case.error.message
-    assert "hint: known: native" in ran.case.error.message
+    assert "hint: known: adk, ag-ui, " in ran.case.error.message
 
 
 # What is sent

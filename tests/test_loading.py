@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from golden import dialects
+from golden.dialects import Options
 from golden.errors import UsageError
+from golden.lexicon import Lexicon
 from golden.loading import load, load_object, names
+from golden.wire import Post, Request
 
 Module = Callable[[str, str], None]
 
@@ -140,4 +143,26 @@ def test_a_member_that_is_not_there_is_an_error_that_lists_the_members(rib: type
 
 def test_a_rib_of_golden_is_called_by_what_its_members_are() -> None:
     with pytest.raises(UsageError, match="no dialect is called 'klingon'"):
-        dialects.load("klingon")
+        load(dialects, "klingon", "DIALECT")
+
+
+def test_another_package_adds_a_member_and_no_file_of_golden_is_touched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "chirp.py").write_text(
+        "from golden.dialects import Dialect\n"
+        "from golden.signals import Text\n"
+        "from golden.wire import Post\n"
+        "DIALECT = Dialect(\n"
+        "    claims=lambda head, event: None,\n"
+        "    request=lambda request, options: Post('/', request.question),\n"
+        "    read=lambda event: (Text(event.data or ''),),\n"
+        ")\n",
+        encoding="utf-8",
+    )
+    info = tmp_path / "chirp-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: chirp\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[golden.dialects]\nbird-song = chirp:DIALECT\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert Lexicon().dialect("bird-song").request(Request("tweet", "s"), Options()) == Post("/", "tweet")

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from golden.dialects import Options
 from golden.dialects.native import claims, read, request
+from golden.lexicon import Lexicon
 from golden.reader import Bounds, Reader
 from golden.signals import Call, End, Error, Message, Odd, Result, Score, Signal, Text, Tokens
 from golden.sse import Event
@@ -16,7 +18,7 @@ SAMPLES = sorted(path.stem for path in STREAMS.glob("*.sse"))
 
 
 def turn_of(body: bytes, ends: Ends = "chunked") -> Turn:
-    reader = Reader("why?", "native", Bounds())
+    reader = Reader("why?", "native", Bounds(), Lexicon())
     reader.open(Head(200, {}, ends))
     reader.feed(body, 0.5)
     return reader.close(1.0)
@@ -83,12 +85,12 @@ def test_a_sample_that_was_cut_is_told_from_a_whole_one_by_the_transport_alone()
         ("tool_call", {"name": "a", "args": False}, [Call("a", False)]),
         ("tool_call", {"name": "a", "id": 7}, [Call("a", {}, "7")]),
         ("tool_call", {"name": "a", "id": 0}, [Call("a", {}, "0")]),
-        ("tool_call", {"name": "a", "args": '{"x": 1}'}, [Call("a", {"x": 1})]),
-        ("tool_call", {"name": "a", "args": ""}, [Call("a", {})]),
-        ("tool_call", {"name": "a", "args": '"x"'}, [Call("a", "x")]),
-        ("tool_call", {"name": "a", "args": '{"x": '}, [Call("a", '{"x": ', parsed=False)]),
-        ("tool_call", {"name": "a", "args": '{"x": NaN}'}, [Call("a", '{"x": NaN}', parsed=False)]),
-        ("tool_call", {"name": "a", "args": '{"x": "\ud83d"}'}, [Call("a", {"x": "\ud83d"})]),
+        ("tool_call", {"name": "a", "args": '{"x": 1}'}, [Call("a", '{"x": 1}')]),
+        ("tool_call", {"name": "a", "args": ""}, [Call("a", "")]),
+        ("tool_call", {"name": "a", "args": '"x"'}, [Call("a", '"x"')]),
+        ("tool_call", {"name": "a", "args": '{"x": '}, [Call("a", '{"x": ')]),
+        ("tool_call", {"name": "a", "args": '{"x": NaN}'}, [Call("a", '{"x": NaN}')]),
+        ("tool_call", {"name": "a", "args": '{"x": "\ud83d"}'}, [Call("a", '{"x": "\ud83d"}')]),
         ("tool_call", {"args": {}}, [Call("", {})]),
         ("tool_call", {"name": 3}, [Call("", {})]),
         ("tool_call", {"name": ""}, [Call("", {})]),
@@ -211,9 +213,9 @@ def test_a_marked_end_stands_also_where_the_connection_just_closes(end: bytes) -
     assert (turn.error, turn.finish) == (None, "finished")
 
 
-def test_the_sentinel_of_other_apis_after_done_comes_after_the_end() -> None:
+def test_the_sentinel_of_other_apis_after_done_is_a_second_end_marker() -> None:
     turn = turn_of(block("token", {"text": "x"}) + block("done", {}) + b"data: [DONE]\n\n")
-    assert [finding.kind for finding in turn.findings] == ["after_end"]
+    assert turn.findings == ()
 
 
 def test_a_failed_agent_is_an_error_also_where_it_ends_in_good_order() -> None:
@@ -237,17 +239,33 @@ def test_an_event_of_another_name_is_not_claimed(name: str) -> None:
     assert claims(Head(200, {}, "close"), Event(name, '{"text": "x"}')) is None
 
 
+@pytest.mark.parametrize(
+    ("data", "claimed"),
+    [
+        ('{"message": "no"}', True),
+        ("{}", True),
+        ("no", True),
+        ('{"error": "E", "message": "no"}', False),
+        ('{"type": "error", "message": "no"}', False),
+    ],
+)
+def test_an_error_that_says_more_than_ours_is_anybodys(data: str, claimed: bool) -> None:
+    assert bool(claims(Head(200, {}, "close"), Event("error", data))) == claimed
+
+
 def test_a_question_is_posted_with_no_more_than_was_asked_for() -> None:
-    post = request(Request("why?", "session"))
+    post = request(Request("why?", "session"), Options())
     assert (post.path, post.body, dict(post.headers)) == ("/agent/chat", {"message": "why?"}, {})
 
 
 def test_session_model_and_system_prompt_are_posted_where_they_are_set() -> None:
-    post = request(Request("why?", "session", turns=2, history=(("q", "a"),), model="small", system_prompt=""))
+    post = request(
+        Request("why?", "session", turns=2, history=(("q", "a"),), model="small", system_prompt=""), Options()
+    )
     assert post.body == {"message": "why?", "session_id": "session", "model": "small", "system_prompt": ""}
 
 
 @pytest.mark.parametrize("data", [None, "", "{", "[]", '"x"', '{"a": ' * 300 + "1" + "}" * 300])
 def test_a_tool_call_that_cannot_be_read_is_a_call_all_the_same(data: str | None) -> None:
     signals = read(Event("tool_call", data))
-    assert [signal for signal in signals if isinstance(signal, Call)] == [Call("", data or "", parsed=False)]
+    assert [signal for signal in signals if isinstance(signal, Call)] == [Call("", data or "")]

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from golden import dialects
+from golden import dialects, lexicon
 from golden.dialects import Dialect, native
 from golden.errors import TargetError, UsageError
+from golden.lexicon import Lexicon
 from golden.reader import Bounds, Reader
 from golden.transcript import Turn
 from golden.wire import Ends, Head, Post
@@ -28,7 +29,7 @@ def read(
     pieces: Iterable[bytes], *, dialect: str = "auto", ends: Ends = "chunked", bounds: Bounds = BOUNDS
 ) -> tuple[Turn, Reader]:
     """Reads as a run does: what stops the reading becomes the turn's error."""
-    reader = Reader("why?", dialect, bounds)
+    reader = Reader("why?", dialect, bounds, Lexicon())
     reader.open(Head(200, {"content-type": "text/event-stream"}, ends))
     error = None
     at = 0.0
@@ -100,7 +101,7 @@ def test_times_count_from_the_pieces_that_complete_the_events() -> None:
 
 
 def test_what_has_come_is_told_in_words() -> None:
-    reader = Reader("why?", "native", Bounds())
+    reader = Reader("why?", "native", Bounds(), Lexicon())
     assert reader.came == "0 events, 0 characters of answer"
     reader.feed(TOKEN + TOKEN, 0.0)
     assert reader.came == "2 events, 2 characters of answer"
@@ -108,7 +109,7 @@ def test_what_has_come_is_told_in_words() -> None:
 
 
 def test_a_question_that_was_sent_twice_is_a_finding() -> None:
-    reader = Reader("why?", "native", BOUNDS)
+    reader = Reader("why?", "native", BOUNDS, Lexicon())
     reader.open(Head(200, {}, "chunked", "the connection was closed"))
     reader.feed(TOKEN + DONE, 0.0)
     (finding, _) = reader.close(1.0).findings
@@ -124,7 +125,7 @@ def test_a_large_piece_is_read_no_further_than_its_bound() -> None:
 
 
 def test_a_reply_whose_head_never_came_is_a_cut() -> None:
-    turn = Reader("why?", "native", BOUNDS).close(1.0)
+    turn = Reader("why?", "native", BOUNDS, Lexicon()).close(1.0)
     assert turn.error is not None
     assert (turn.error.kind, turn.question, turn.timing.total_s) == ("cut", "why?", 1.0)
 
@@ -139,7 +140,7 @@ def test_a_dialect_that_is_named_is_not_told() -> None:
 
 def test_a_dialect_of_no_known_name_is_an_error_of_whoever_named_it() -> None:
     with pytest.raises(UsageError, match=r"no dialect is called 'klingon'\nhint: known: .*native"):
-        Reader("why?", "klingon", Bounds())
+        Reader("why?", "klingon", Bounds(), Lexicon())
 
 
 def test_auto_tells_native_by_its_first_event_and_says_why() -> None:
@@ -165,7 +166,7 @@ def test_events_before_the_one_that_tells_the_dialect_are_read_too() -> None:
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        (b'data: {"type": "start", "id": 7}\n\n', "its first event is named 'message' and has the keys 'type', 'id'"),
+        (b'data: {"type": "begin", "id": 7}\n\n', "its first event is named 'message' and has the keys 'type', 'id'"),
         (b"event: a\ndata: hi\n\nevent: b\n\n", "its first event is named 'a' and has data that is no JSON object"),
         (b"event: a\n\n", "its first event is named 'a' and has data that is no JSON object"),
     ],
@@ -176,12 +177,12 @@ def test_a_stream_that_no_dialect_knows_is_an_error_that_names_its_first_event(b
     assert turn.error is not None
     assert turn.error.kind == "unknown_dialect"
     assert turn.error.message.startswith(f"no dialect knows this stream: {says}")
-    assert "native; --dialect names one" in turn.error.message
+    assert "native" in turn.error.message.partition("hint: known: ")[2]
     assert turn.events_total == len(turn.events) == body.count(b"\n\n")
 
 
 def test_a_stream_that_no_dialect_knows_and_that_was_stopped_says_what_stopped_it() -> None:
-    reader = Reader("why?", "auto", Bounds())
+    reader = Reader("why?", "auto", Bounds(), Lexicon())
     reader.feed(b"data: hi\n\n", 0.0)
     turn = reader.close(1.0, TargetError("timeout", "too late"))
     assert turn.error is not None
@@ -198,17 +199,17 @@ def second_dialect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterable[
         encoding="utf-8",
     )
     monkeypatch.setattr(dialects, "__path__", [*dialects.__path__, str(tmp_path)])
-    dialects.names.cache_clear()
+    lexicon.built_in.cache_clear()
     yield
     monkeypatch.undo()
-    dialects.names.cache_clear()
-    dialects.load.cache_clear()
+    lexicon.built_in.cache_clear()
+    lexicon._load.cache_clear()
 
 
 @pytest.mark.usefixtures("second_dialect")
 def test_a_new_dialect_is_one_new_file() -> None:
-    assert dialects.names() == ("echo", "native")
-    echo = dialects.load("echo")
+    assert {"echo", "native"} <= {*Lexicon().names()}
+    echo = Lexicon().dialect("echo")
     assert isinstance(echo, Dialect)
     assert echo.request == native.request
 
@@ -228,8 +229,8 @@ def test_a_stream_that_two_dialects_claim_is_not_guessed_at() -> None:
 
 
 def test_every_dialect_is_whole() -> None:
-    for name in dialects.names():
-        dialect = dialects.load(name)
+    for name in Lexicon().names():
+        dialect = Lexicon().dialect(name)
         assert isinstance(dialect, Dialect)
         assert isinstance(Post("/", {}), Post)
 
@@ -269,7 +270,7 @@ def test_bytes_that_are_not_utf8_are_measured_as_they_came() -> None:
 
 
 def test_an_event_of_many_lines_is_measured_while_it_grows() -> None:
-    reader = Reader("why?", "native", Bounds(event=1000))
+    reader = Reader("why?", "native", Bounds(event=1000), Lexicon())
     line = b"data: " + b"x" * 100 + b"\n"
     for _ in range(10):
         reader.feed(line, 0.0)

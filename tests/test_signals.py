@@ -6,7 +6,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from golden.errors import TargetError
-from golden.signals import Call, End, Error, Fold, Message, Odd, Result, Score, Signal, Text, Tokens
+from golden.gathering import Fold
+from golden.signals import (
+    Call,
+    CallDone,
+    CallPart,
+    End,
+    Error,
+    Finish,
+    Marker,
+    Message,
+    Odd,
+    Reasoning,
+    Refusal,
+    Result,
+    RunningTokens,
+    Score,
+    Session,
+    Signal,
+    Text,
+    Tokens,
+    Whole,
+)
 from golden.sse import Event
 from golden.transcript import Failure, Seen, Timing, ToolCall, Transcript, Turn, Usage, valid_score
 
@@ -111,7 +132,7 @@ def test_a_half_of_a_character_that_stays_alone_is_replaced_wherever_it_stands()
     turn = folded(
         Text("up \ud83d"),
         Call("get\ud83d", {"\udcc8": ["\ud83d", {"a": "\ud83d\udcc8"}, 1]}, "\ud83d"),
-        Call("raw", "{\ud83d", parsed=False),
+        Call("raw", "{\ud83d"),
         Result({"deep": ["\udcc8"]}, "\ud83d"),
         Result("lost", "\udcc8"),
         Score("\ud83d"),
@@ -187,7 +208,7 @@ def test_a_repeated_call_id_is_a_finding_and_results_go_to_the_calls_in_order() 
 
 
 def test_a_call_without_a_name_and_one_with_broken_arguments_are_kept_and_named() -> None:
-    turn = folded(Call("", {}), Call("b", '{"sym', parsed=False), End())
+    turn = folded(Call("", {}), Call("b", '{"sym'), End())
     assert turn.tool_calls == (ToolCall("", {}), ToolCall("b", '{"sym', parsed=False))
     assert {finding.kind: finding.message for finding in turn.findings} == {
         "tool_without_name": "a tool call without a name",
@@ -341,8 +362,9 @@ def test_an_event_that_means_nothing_is_a_finding_after_the_end_only() -> None:
     ]
 
 
-def test_a_second_end_marker_comes_after_the_end() -> None:
-    assert kinds(folded(Text("x"), End(), End())) == ["after_end"]
+def test_a_second_end_marker_says_no_more() -> None:
+    assert kinds(folded(Text("x"), End(), End())) == []
+    assert kinds(folded(Text("x"), End(), Odd("odd", "?"), End())) == ["after_end"]
 
 
 def test_text_after_the_end_is_in_no_answer_and_is_shown_all_the_same() -> None:
@@ -443,3 +465,173 @@ def test_no_signals_make_the_fold_raise_and_all_it_says_can_be_written(
     assert repr(turn).encode()
     for text in (turn.answer, turn.final_text, *turn.shown, *(message for _, message in turn.findings)):
         assert text.encode() or text == ""
+
+
+# How a dialect marks the end, and how the turn ends
+
+
+@pytest.mark.parametrize(
+    ("marker", "signals", "proven", "error", "found"),
+    [
+        ("none", [Text("a")], True, None, ["end_not_marked"]),
+        ("none", [Text("a"), Finish("stop")], False, "the connection closed before the end was marked", []),
+        ("end", [], True, "the stream ended with no answer", []),
+        ("end", [Text("a")], True, "the stream ended without its end marker, after 1 events", []),
+        ("end", [Text("a")], False, "the connection closed before the end was marked, after 1 events", []),
+        ("end", [Text("a"), Finish("stop")], False, None, ["end_not_marked"]),
+        ("end", [Text("a"), Finish("stop"), End()], False, None, []),
+        ("finish", [Text("a")], True, "the stream ended without its end marker, after 1 events", []),
+        ("finish", [Text("a"), Finish("stop")], False, None, []),
+        ("finish", [Text("a"), Finish("stop"), Text("b")], False, None, []),
+    ],
+)
+def test_what_ends_a_stream_is_what_marks_the_end_of_its_dialect(
+    marker: Marker, signals: list[Signal], proven: bool, error: str | None, found: list[str]
+) -> None:
+    fold = Fold("why?")
+    for signal in signals:
+        fold.add(PIECE, [signal])
+    turn = fold.close(9.0, proven=proven, pending=False, marker=marker)
+    assert kinds(turn) == found
+    assert (turn.error and turn.error.message[: len(error or "")]) == error
+
+
+def test_what_breaks_after_a_turn_said_how_it_finishes_is_no_more_than_a_finding_where_that_marks_the_end() -> None:
+    fold = Fold("why?")
+    fold.add(PIECE, [Text("a"), Finish("length")])
+    turn = fold.close(1.0, proven=False, pending=True, marker="finish", error=TargetError("cut", "gone"))
+    assert (turn.error, turn.finish, kinds(turn)) == (None, "length", ["after_end", "end_broken", "length"])
+
+
+@pytest.mark.parametrize(
+    ("signals", "finish"),
+    [
+        ([Text("a")], "finished"),
+        ([CALL], "finished"),
+        ([CALL, Finish("stop")], "waiting"),
+        ([CALL, Finish("stop"), Text(" ")], "waiting"),
+        ([CALL, Text("a"), Finish("stop")], "finished"),
+        ([CALL, Result(1), Finish("stop")], "finished"),
+        ([CALL, Text("a"), Finish("tools")], "waiting"),
+        ([CALL, Result(1), Finish("tools")], "finished"),
+        ([Text("a"), Finish("tools")], "finished"),
+        ([CALL, Finish("tools"), Text("a"), Finish("stop")], "finished"),
+        ([CALL, Finish("stop"), Finish("length")], "length"),
+        ([CALL, Result(1), Finish("waiting"), Text("a"), Finish("stop")], "waiting"),
+        ([Finish("waiting"), Finish("length")], "waiting"),
+        ([CALL, Finish("tools"), Error("boom")], None),
+    ],
+)
+def test_a_turn_finishes_as_it_says_and_as_its_calls_stand(signals: list[Signal], finish: str | None) -> None:
+    turn = folded(*signals, End())
+    assert (turn.finish, kinds(turn)) == (finish, [finish] if finish in ("length", "waiting") else [])
+
+
+# Texts that are told again
+
+
+@pytest.mark.parametrize(
+    ("signals", "answer", "shown"),
+    [
+        ([Text("a", "1"), Whole("ab", "1")], "ab", ("ab",)),
+        ([Text("a", "1"), Text("b"), Whole("abc", "1")], "abc", ("abc",)),
+        ([Text("a", "1"), Text("x", "2"), Text("b", "1"), Whole("ab", "1"), Whole("xy", "2")], "axby", ("axby",)),
+        ([Text("a", "1"), Text("x", "2"), Text("b", "1"), Whole("no", "1")], "nox", ("nox", "ab")),
+        ([Text("a", "1"), Whole("a", "1", closes=True), Text("b"), Whole("a", "1")], "aba", ("aba",)),
+        ([Text("a", "1"), Whole("a", "1", closes=True), Whole("a", "1")], "aa", ("aa",)),
+        ([Whole("a", "1"), Whole("a", "2")], "aa", ("aa",)),
+        ([Text("a", "1"), Whole("a", "2", renamed=True)], "a", ("a",)),
+        ([Text("a", "1"), Whole("b", "2", renamed=True)], "ab", ("ab",)),
+        ([Text("a ", "1"), CALL, Text("b"), Whole("bc")], "a bc", ("a bc",)),
+        ([Text("a "), CALL, Whole("b")], "a b", ("a b",)),
+        ([Text("\ud83d", "1"), Text("\udcc8", "1"), Whole("📈", "1")], "📈", ("📈",)),
+        ([Whole("", "1"), Whole("a", "1"), Whole("", "1"), Text("b")], "b", ("b", "a")),
+    ],
+)
+def test_a_text_that_is_told_again_counts_once(signals: list[Signal], answer: str, shown: tuple[str, ...]) -> None:
+    turn = folded(*signals, End())
+    assert (turn.answer, turn.shown) == (answer, shown)
+
+
+def test_a_refusal_is_shown_and_is_no_answer_and_is_not_empty() -> None:
+    turn = folded(Reasoning(), Refusal("No"), Refusal("."), Session("s"), End())
+    assert (turn.answer, turn.shown, turn.error, turn.timing.first_token_s) == ("", ("No.",), None, 2)
+    assert ([finding.message for finding in turn.findings], turn.session) == (["the model refuses: No."], "s")
+    assert folded(Text("a"), End(), Refusal("No.")).shown == ("a", "No.")
+
+
+# Calls on their way, complete, and told again
+
+
+@pytest.mark.parametrize(
+    ("signals", "expected"),
+    [
+        # keys tell calls apart that are on their way at once; without, a piece belongs to the last
+        ([CallPart("{", "0", "", "a"), CallPart("[", "1", "", "b"), CallPart("}", "0"), CallPart("]", "1")],
+         [("a", {}), ("b", [])]),
+        ([CallPart("", "", "", "a"), CallPart("{}"), CallPart("", "", "", "b"), CallPart("[]")],
+         [("a", {}), ("b", [])]),
+        # a key that comes again: with another id, another name, or after a whole call
+        ([CallPart("{}", "0", "x", "a"), CallPart("[", "0", "y", "a"), CallPart("]", "0", "y")],
+         [("a", {}), ("a", [])]),
+        ([CallPart("{}", "0", "", "a"), CallPart("[]", "0", "", "b")], [("a", {}), ("b", [])]),
+        ([CallPart("{}", "0", "", "a"), CallPart("{}", "0", "", "a")], [("a", {}), ("a", {})]),
+        ([CallPart("{}", "0", "x", "a"), CallPart("{}", "0", "x", "a")], [("a", {})]),
+        # all arguments at last, by id or by key; a block that is no call; a call that is told again
+        ([CallPart("{", "0", "x", "a"), CallDone("0", "", "", {"y": 1}), CallDone("", "x", "a", {})],
+         [("a", {"y": 1})]),
+        ([CallDone("0"), CallDone("", "x", "a"), CallDone("", "x", "a", {"y": 1})], [("a", {})]),
+        # whole calls: new ones, and those of a message, by their ids or by where they stand
+        ([Call("a", "[1]", "x"), Call("a", None, "x")], [("a", [1]), ("a", {})]),
+        ([Call("a", {}, "", "m"), Call("b", {}, "", "m", 1), Call("a", {"y": 1}, "", "m")],
+         [("a", {"y": 1}), ("b", {})]),
+        ([CallPart("", "0", "x", "a", "m"), CallPart("", "1", "y", "b", "m"), Call("b", [], "y", "m", 0)],
+         [("a", {}), ("b", [])]),
+        ([Call("a", {}, "x", "m"), Call("a", {}, "x", "n"), Call("a", {}, "y", "m", -1)],
+         [("a", {}), ("a", {}), ("a", {})]),
+    ],
+)  # fmt: skip
+def test_a_call_counts_once_however_it_comes(signals: list[Signal], expected: list[tuple[str, object]]) -> None:
+    turn = folded(*signals, CallDone(), End())
+    assert [(call.name, call.args) for call in turn.tool_calls] == expected
+    assert {*kinds(turn)} <= {"call_id_repeated"}
+
+
+def test_calls_of_one_message_are_completed_together() -> None:
+    turn = folded(CallPart("{", "0", "", "a", "m"), CallPart("{", "1", "", "b", "n"), CallDone(message="m"), End())
+    assert [finding.message for finding in turn.findings] == [
+        "the arguments of `a` are not JSON",
+        "the call of `b` was not closed",
+    ]
+
+
+def test_a_result_that_is_told_again_takes_its_own_place() -> None:
+    calls = (Call("a", {}, "x"), Call("a", {}, "x"))
+    turn = folded(*calls, Result(1, "x", part="r"), Result(2, "x", part="r"), Result(3, "x"), Result(3, "x"), End())
+    assert ([call.result for call in turn.tool_calls], kinds(turn)) == ([2, 3], ["call_id_repeated"])
+    assert kinds(folded(CALL, Result(1), Result(1), End())) == ["result_without_call"]
+
+
+# Usage
+
+
+@pytest.mark.parametrize(
+    ("signals", "usage"),
+    [
+        ([Tokens(1, 2), Tokens(3, None)], Usage(4, 2)),
+        ([Tokens(1, 2, "a"), Tokens(3, 4, "b"), Tokens(1, 1, "a")], Usage(5, 7)),
+        ([Tokens(1, 2, "a"), Tokens(3, 4, "b"), RunningTokens(1, 9, "a")], Usage(4, 13)),
+        ([RunningTokens(5, None), RunningTokens(None, 2), RunningTokens(6, None)], Usage(6, 2)),
+        ([Tokens(1, 2), Tokens(3, 4), RunningTokens(9, None)], Usage(9, 6)),  # the total of all steps
+    ],
+)
+def test_usage_is_added_or_a_running_total_for_each_part(signals: list[Signal], usage: Usage) -> None:
+    assert folded(Text("a"), *signals, End()).usage == usage
+
+
+def test_a_running_total_of_a_turn_that_was_cut_or_had_no_output_is_no_total() -> None:
+    assert folded(Text("a"), RunningTokens(5, 2), proven=False).usage is None
+    assert folded(Text("a"), Tokens(1, 1, "m"), RunningTokens(5, 2), proven=False).usage == Usage(1, 1)
+    assert folded(Text("a"), Tokens(1, 1), proven=False).usage == Usage(1, 1)
+    assert folded(RunningTokens(5, None), Error("boom"), End()).usage is None
+    assert folded(RunningTokens(5, 2), Error("boom"), End()).usage == Usage(5, 2)

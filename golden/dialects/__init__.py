@@ -1,16 +1,60 @@
 """How agents speak: one file a dialect, its name the file's, its one constant `DIALECT`."""
 
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from golden import loading
-from golden.errors import TargetError
-from golden.signals import Signal
+from golden.signals import Marker, Signal
 from golden.sse import Event
 from golden.wire import Head, Post, Request
+
+Framing = Literal["sse", "lines", "text"]
+
+EVENT_STREAM = "text/event-stream"
+LINES = (
+    "application/x-ndjson",
+    "application/ndjson",
+    "application/jsonl",
+    "application/x-jsonlines",
+    "application/json-lines",
+)
+PLAIN = "text/plain"
+
+CONTENT_TYPES = (EVENT_STREAM, *LINES, PLAIN)
+"""What may be an answer in a dialect that is yet to be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `[tool.golden.dialects.NAME]` says of a dialect (contract 6).
+
+    Attributes:
+        path: where questions are posted, None for the dialect's own.
+        headers: sent with each question.
+        body: fields added to each question's body.
+        id: of the assistant, app or agent that is asked, where the protocol names one.
+        groundedness: a JMESPath into each event's JSON, where the score stands, "" for none.
+    """
+
+    path: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, object] = field(default_factory=dict)
+    id: str | None = None
+    groundedness: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A call that opens a conversation, before its first question.
+
+    Attributes:
+        post: the call.
+        session: its reply's JSON → the conversation's id, "" where it is golden's own; a `LookupError` where
+            there is none.
+    """
+
+    post: Post
+    session: Callable[[object], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,55 +65,40 @@ class Dialect:
         claims: (head, event) → why this event shows the dialect, or None.
         request: a turn's question → how it is posted.
         read: an event → what it means. Never raises.
+        framings: how its events may be told apart: server-sent events, lines, or plain text; the first where a reply's
+            head does not tell.
+        accepts: the content types that may be an answer in it.
+        opens: a conversation's first question → the call before it, where the protocol has one.
+        closes: a conversation's last question → the call after it, where there is one.
+        marker: how the end of a turn is marked.
+        mints: whether golden's own token is meant for its servers (contract 6).
     """
 
     claims: Callable[[Head, Event], str | None]
-    request: Callable[[Request], Post]
+    request: Callable[[Request, Options], Post]
     read: Callable[[Event], Sequence[Signal]]
+    framings: tuple[Framing, ...] = ("sse",)
+    accepts: tuple[str, ...] = (EVENT_STREAM,)
+    opens: Callable[[Request, Options], Opening | None] | None = None
+    closes: Callable[[Request, Options], Post] | None = None
+    marker: Marker = "none"
+    mints: bool = False
 
 
-@cache
-def names() -> tuple[str, ...]:
-    """Returns the dialects there are."""
-    return tuple(loading.names(sys.modules[__name__]))
+def posting(dialect: Dialect, options: Options) -> Callable[[Request], Post]:
+    """Returns how questions are posted in a dialect, with what its options add."""
+
+    def post(request: Request) -> Post:
+        own = dialect.request(request, options)
+        body = {**own.body, **options.body} if isinstance(own.body, dict) else own.body
+        return replace(own, path=options.path or own.path, headers={**own.headers, **options.headers}, body=body)
+
+    return post
 
 
-@cache
-def load(name: str) -> Dialect:
-    """Returns the dialect of that name.
-
-    Raises:
-        UsageError: there is none.
-    """
-    dialect = loading.load(sys.modules[__name__], name, "DIALECT")
-    return cast("Dialect", dialect)
-
-
-def posting(name: str, path: str | None = None) -> Callable[[Request], Post]:
-    """Returns how questions are posted in a dialect: as `native` has them for `auto`, which only reads (contract 6).
-
-    Args:
-        name: the dialect, or `auto`.
-        path: where to, in place of the dialect's own.
-
-    Raises:
-        UsageError: there is no such dialect.
-    """
-    request = load("native" if name == "auto" else name).request
-    return request if path is None else lambda asked: replace(request(asked), path=path)
-
-
-def detect(head: Head, event: Event) -> tuple[str, str] | None:
-    """Tells the dialect from one event and the reply's head.
-
-    Returns:
-        The dialect's name and why it is that one; None where no dialect claims the event.
-
-    Raises:
-        TargetError: two claim it. A guess would be a verdict on a stream that was misread.
-    """
-    claims = [(name, reason) for name in names() if (reason := load(name).claims(head, event))]
-    if len(claims) > 1:
-        both = " and ".join(f"`{name}` ({reason})" for name, reason in claims)
-        raise TargetError("unknown_dialect", f"more than one dialect claims this stream: {both}", hint="use --dialect")
-    return claims[0] if claims else None
+def framing(head: Head) -> Framing:
+    """Tells by a reply's head how it is framed. A `text` may yet be `lines`: its first line tells."""
+    essence = head.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if essence in LINES or "x-vercel-ai-data-stream" in head.headers:
+        return "lines"
+    return "text" if essence == PLAIN else "sse"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from golden.dialects import Dialect
+from golden.dialects import Dialect, Options
 from golden.payload import parse
 from golden.signals import Call, End, Error, Message, Odd, Result, Score, Signal, Text, Tokens
 from golden.sse import Event
@@ -20,11 +20,18 @@ _MOST_TOKENS = 2**53
 
 
 def claims(head: Head, event: Event) -> str | None:
-    """Any of the native event names is a claim; an unnamed event is not a `message` of ours."""
+    """Any of the native event names is a claim; an unnamed event is not a `message` of ours.
+
+    An `error` is every dialect's: of ours it says a `message` and nothing more.
+    """
+    if event.name == "error" and event.data is not None:
+        body, _ = parse(event.data)
+        if isinstance(body, dict) and body.keys() - {"message"}:
+            return None
     return f"an event named `{event.name}`" if event.name in _READERS else None
 
 
-def request(request: Request) -> Post:
+def request(request: Request, options: Options) -> Post:
     body: Body = {"message": request.question}
     if request.turns > 1:
         body["session_id"] = request.session_id
@@ -60,7 +67,7 @@ def _malformed(name: str, fault: str, problem: str) -> Odd:
 
 def _token(body: Body) -> Signals:
     text = body.get("text")
-    return (_new(Text, (text,)),) if isinstance(text, str) else (_malformed("token", "", "has no `text`"),)
+    return (_new(Text, (text, "")),) if isinstance(text, str) else (_malformed("token", "", "has no `text`"),)
 
 
 def _message(body: Body) -> Signals:
@@ -70,12 +77,7 @@ def _message(body: Body) -> Signals:
 
 def _tool_call(body: Body) -> Signals:
     args = next((body[key] for key in ("args", "arguments", "input") if body.get(key) is not None), {})
-    parsed = True
-    if isinstance(args, str):
-        # Some agents pass on what the model wrote: text that should be JSON.
-        value, fault = parse(args or "{}")
-        args, parsed = (args, False) if fault else (value, True)
-    return (Call(_name(body), args, _id(body), parsed),)
+    return (Call(_name(body), args, _id(body)),)
 
 
 def _tool_result(body: Body) -> Signals:
@@ -122,7 +124,7 @@ _READERS: dict[str, Callable[[Body], Signals]] = {
 # cannot be read is a call all the same.
 _UNREAD: dict[str, tuple[Callable[[str], Signal], ...]] = {
     "error": (lambda data: Error(data or _NO_MESSAGE),),
-    "tool_call": (lambda data: Call("", data, parsed=False),),
+    "tool_call": (lambda data: Call("", data),),
 }
 
-DIALECT: Dialect = Dialect(claims=claims, request=request, read=read)
+DIALECT: Dialect = Dialect(claims=claims, request=request, read=read, mints=True)

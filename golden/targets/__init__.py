@@ -1,10 +1,19 @@
 """Where answers come from: one file a kind of target, its one constant `TARGET`, which makes one from a `Spec`."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import cast
+from urllib.parse import urlencode
 
+from golden.dialects import Dialect, Opening, Options
+from golden.errors import TargetError
+from golden.payload import dump, parse
 from golden.redaction import Secrets
-from golden.wire import Target
+from golden.refusal import BODY, refusal
+from golden.wire import Chunk, Head, Post, Target
+
+# The most of such a reply that is read, in bytes.
+_LARGEST = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,8 +22,8 @@ class Spec:
 
     Attributes:
         where: MODULE:NAME, or a base URL.
-        dialect: a dialect's name, or `auto`.
-        path: where questions are posted, None for the dialect's.
+        dialect: how questions are posted.
+        options: what is said of that dialect.
         headers: sent with each question; their values may be secrets.
         token: whether a JWT is minted for the questions.
         allow_hosts: where not empty, globs of which the host must match one.
@@ -23,8 +32,8 @@ class Spec:
     """
 
     where: str
-    dialect: str = "auto"
-    path: str | None = None
+    dialect: Dialect
+    options: Options = field(default_factory=Options)
     headers: tuple[tuple[str, str], ...] = ()
     token: bool = True
     allow_hosts: tuple[str, ...] = ()
@@ -33,3 +42,36 @@ class Spec:
 
 
 Factory = Callable[[Spec], Target]
+
+
+def spoken(options: Options, path: str | None) -> Options:
+    """Returns what is said of a dialect with another path, where one is given."""
+    return options if path is None else replace(options, path=path)
+
+
+def encoded(post: Post) -> tuple[bytes, str]:
+    """Returns a body's bytes and their content type."""
+    if post.form:
+        return urlencode(cast("Mapping[str, str]", post.body)).encode(), "application/x-www-form-urlencoded"
+    return dump(post.body).encode(), "application/json"
+
+
+async def opened(reply: AsyncIterator[Head | Chunk], opening: Opening, cover: Callable[[str], str]) -> str:
+    """Reads the reply to a call that opens a conversation, and returns the conversation's id.
+
+    Raises:
+        TargetError: it was refused, or gives no id.
+    """
+    head, body = Head(0, {}, "close"), b""
+    async for piece in reply:
+        if isinstance(piece, Head):
+            head = piece
+        elif len(body) < _LARGEST:
+            body += piece.data
+    if not 200 <= head.status < 300:
+        raise refusal(head, body[:BODY], cover)
+    value, _ = parse(body.decode(errors="replace"))
+    try:
+        return opening.session(value)
+    except (LookupError, TypeError, ValueError):
+        raise TargetError("http", f"the reply to {opening.post.path} names no conversation") from None

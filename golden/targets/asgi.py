@@ -6,7 +6,8 @@ Written after the ASGI specification, HTTP & WebSocket 2.3 and lifespan 2.0; whe
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
@@ -14,13 +15,13 @@ from urllib.parse import quote, unquote
 from golden.agent_loop import LIMITS, AgentLoop, Asking, Limits, raised
 from golden.auth import Bearer, find_secret
 from golden.blame import raised_at, told
-from golden.dialects import posting
+from golden.dialects import Dialect, Options, posting
 from golden.errors import TargetError, UsageError
 from golden.headers import Headers, authorised, sendable
+from golden.lexicon import Lexicon
 from golden.loading import load_object
-from golden.payload import dump
 from golden.redaction import Secrets
-from golden.targets import Factory, Spec
+from golden.targets import Factory, Spec, encoded, opened, spoken
 from golden.version import __version__
 from golden.wire import Chunk, Head, Post, Request
 
@@ -28,6 +29,7 @@ Message = MutableMapping[str, Any]
 Scope = dict[str, object]
 App = Callable[[Any, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[object]]
 
+_OPTIONS = Options()
 _ASGI = {"version": "3.0", "spec_version": "2.3"}
 
 
@@ -39,8 +41,9 @@ class AsgiTarget:
 
     Args:
         app: the app.
-        dialect: how questions are posted: a dialect's name, or `auto` for golden's own.
+        dialect: how questions are posted: a dialect or its name, `auto` for golden's own.
         path: where to, in place of the dialect's.
+        options: what else is said of the dialect.
         headers: sent with each question; they win over golden's own.
         authorize: gives headers that a question is sent with, asked for anew each time.
         secrets: takes what must not be written: what headers of telling names hold.
@@ -57,8 +60,9 @@ class AsgiTarget:
         self,
         app: object,
         *,
-        dialect: str = "auto",
+        dialect: str | Dialect = "auto",
         path: str | None = None,
+        options: Options = _OPTIONS,
         headers: Headers = (),
         authorize: Callable[[], Mapping[str, str]] = dict,
         secrets: Secrets | None = None,
@@ -68,7 +72,9 @@ class AsgiTarget:
         self.name = name or type(app).__qualname__
         self._app = _checked(app)
         self.secrets = Secrets() if secrets is None else secrets
-        self._post = posting(dialect, path)
+        self._dialect = Lexicon().dialect(dialect) if isinstance(dialect, str) else dialect
+        self._options = spoken(options, path)
+        self._post = posting(self._dialect, self._options)
         self._headers = sendable(headers, self.secrets)
         self._authorize = authorize
         self._loop = AgentLoop(limits, lambda: Lifespan(self._app))
@@ -84,18 +90,35 @@ class AsgiTarget:
             await self._loop.start()
             yield
 
-    def ask(self, request: Request) -> AsyncGenerator[Head | Chunk, None]:
-        post = self._post(request)
-        body = dump(post.body).encode()
-        return self._loop.ask(partial(self._answer, self._scope(post, len(body)), body))
+    async def ask(self, request: Request) -> AsyncGenerator[Head | Chunk, None]:
+        """Posts one question; yields the head, then the body's pieces as they are sent."""
+        session = ""
+        if self._dialect.opens and not request.history and (opening := self._dialect.opens(request, self._options)):
+            async with aclosing(self._sent(opening.post)) as pieces:
+                session = await opened(pieces, opening, self.secrets.cover) or request.session_id
+            request = replace(request, session_id=session)
+        async with aclosing(self._sent(self._post(request))) as pieces:
+            async for piece in pieces:
+                yield replace(piece, session=session) if session and isinstance(piece, Head) else piece
 
-    def _scope(self, post: Post, length: int) -> Scope:
+    async def leave(self, request: Request) -> None:
+        """Closes a conversation whose last question this was, where the dialect says how."""
+        if self._dialect.closes:
+            async with aclosing(self._sent(self._dialect.closes(request, self._options))) as pieces:
+                async for _ in pieces:
+                    pass
+
+    def _sent(self, post: Post) -> AsyncGenerator[Head | Chunk, None]:
+        body, kind = encoded(post)
+        return self._loop.ask(partial(self._answer, self._scope(post, len(body), kind), body))
+
+    def _scope(self, post: Post, length: int, kind: str) -> Scope:
         own = {
             "host": "localhost",
             "user-agent": f"golden/{__version__}",
-            "accept": "text/event-stream",
+            "accept": ", ".join(self._dialect.accepts),
             "accept-encoding": "identity",
-            "content-type": "application/json",
+            "content-type": kind,
             "content-length": str(length),
         }
         named = {**own, **_lower(post.headers.items()), **authorised(self._authorize, self.secrets)}
@@ -107,7 +130,7 @@ class AsgiTarget:
             "type": "http",
             "asgi": _ASGI,
             "http_version": "1.1",
-            "method": "POST",
+            "method": post.method,
             "scheme": "http",
             "path": unquote(raw_path),
             "raw_path": raw_path.encode(),
@@ -261,7 +284,7 @@ def _target(spec: Spec) -> AsgiTarget:
     return AsgiTarget(
         app,
         dialect=spec.dialect,
-        path=spec.path,
+        options=spec.options,
         headers=spec.headers,
         authorize=authorize,
         secrets=spec.secrets,

@@ -4,27 +4,27 @@ import asyncio
 import ipaddress
 import socket
 import ssl
-import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 import httpx
 from httpx_sse import aconnect_sse
 
 from golden.auth import Bearer, find_secret, no_secret
-from golden.dialects import posting
+from golden.dialects import Dialect, Options, posting
 from golden.errors import TargetError, UsageError
 from golden.headers import Headers, authorised, sendable
-from golden.payload import dump
+from golden.lexicon import Lexicon
 from golden.redaction import Secrets
-from golden.targets import Factory, Spec
+from golden.targets import Factory, Spec, encoded, opened, spoken
+from golden.unpacking import unpacker
 from golden.version import __version__
-from golden.wire import Chunk, Ends, Head, Request, address
+from golden.wire import Chunk, Ends, Head, Post, Request, address
 
-# A step of decompression: a small body that unfolds to gigabytes is met piece by piece.
-_STEP = 64 * 1024
+_OPTIONS = Options()
+
 
 # A connection takes milliseconds, also where what answers on it starts cold; a firewall drops it without a word.
 _CONNECT_S = 10
@@ -35,8 +35,9 @@ class HttpTarget:
 
     Args:
         base_url: scheme, host, port and path prefix.
-        dialect: how questions are posted: a dialect's name, or `auto` for golden's own.
+        dialect: how questions are posted: a dialect or its name, `auto` for golden's own.
         path: where to, in place of the dialect's.
+        options: what else is said of the dialect.
         headers: sent with each question; they win over golden's own.
         authorize: gives headers that a question is sent with, asked for anew each time.
         secrets: takes what must not be written: what headers of telling names hold.
@@ -51,8 +52,9 @@ class HttpTarget:
         self,
         base_url: str,
         *,
-        dialect: str = "auto",
+        dialect: str | Dialect = "auto",
         path: str | None = None,
+        options: Options = _OPTIONS,
         headers: Headers = (),
         authorize: Callable[[], Mapping[str, str]] = dict,
         secrets: Secrets | None = None,
@@ -60,7 +62,9 @@ class HttpTarget:
         self.name = base_url
         self._url = _parsed(base_url)
         self.secrets = Secrets() if secrets is None else secrets
-        self._post = posting(dialect, path)
+        self._dialect = Lexicon().dialect(dialect) if isinstance(dialect, str) else dialect
+        self._options = spoken(options, path)
+        self._post = posting(self._dialect, self._options)
         try:
             httpx.URL(address(base_url, self._post(Request("", "")).path))
         except httpx.InvalidURL as error:
@@ -106,26 +110,44 @@ class HttpTarget:
         # A client for each question in flight: one pool that many share costs several times the processor time.
         clients = self._clients[asyncio.get_running_loop()]
         client = clients.idle.pop() if clients.idle else await self._client(clients)
-        post = self._post(request)
-        headers = httpx.Headers({"user-agent": f"golden/{__version__}", "content-type": "application/json"})
-        # Compressed streams hide when a token came; where a server compresses all the same, it is read.
-        headers["accept-encoding"] = "identity"
-        headers.update(post.headers)
-        headers.update(authorised(self._authorize, self.secrets))
+        session = ""
         try:
-            sent = self._sent(
-                client, clients.kept, address(str(self._url), post.path), dump(post.body).encode(), headers
-            )
-            async with aclosing(sent) as pieces:
+            if self._dialect.opens and not request.history and (opening := self._dialect.opens(request, self._options)):
+                async with aclosing(self._sent(client, clients.kept, opening.post)) as pieces:
+                    session = await opened(pieces, opening, self.secrets.cover) or request.session_id
+                request = replace(request, session_id=session)
+            async with aclosing(self._sent(client, clients.kept, self._post(request))) as pieces:
                 async for piece in pieces:
-                    yield piece
+                    yield replace(piece, session=session) if session and isinstance(piece, Head) else piece
         finally:
             client.cookies.clear()  # the next case is another conversation
             clients.idle.append(client)
 
+    async def leave(self, request: Request) -> None:
+        """Closes a conversation whose last question this was, where the dialect says how.
+
+        Raises:
+            TargetError: it could not be closed.
+        """
+        if self._dialect.closes:
+            clients = self._clients[asyncio.get_running_loop()]
+            client = clients.idle.pop() if clients.idle else await self._client(clients)
+            try:
+                closing = self._dialect.closes(request, self._options)
+                async with aclosing(self._sent(client, clients.kept, closing)) as pieces:
+                    async for _ in pieces:
+                        pass
+            finally:
+                clients.idle.append(client)
+
     async def _sent(
-        self, client: httpx.AsyncClient, kept: set[httpx.AsyncClient], url: str, content: bytes, headers: httpx.Headers
+        self, client: httpx.AsyncClient, kept: set[httpx.AsyncClient], post: Post
     ) -> AsyncGenerator[Head | Chunk, None]:
+        url = address(str(self._url), post.path)
+        content, kind = encoded(post)
+        # Compressed streams hide when a token came; where a server compresses all the same, it is read.
+        own = {"user-agent": f"golden/{__version__}", "content-type": kind, "accept-encoding": "identity"}
+        headers = httpx.Headers({**own, **post.headers, **authorised(self._authorize, self.secrets)})
         # A server may close a connection that it kept, just as the next question is on its way. Like a browser, golden
         # then asks once more on a fresh one, and says so; a server that fails at the question itself fails there again.
         fresh = client not in kept
@@ -141,7 +163,7 @@ class HttpTarget:
             try:
                 async with aconnect_sse(
                     client,
-                    "POST",
+                    post.method,
                     url,
                     content=content,
                     headers=headers,
@@ -151,7 +173,7 @@ class HttpTarget:
                     answered = True
                     reply = source.response
                     yield Head(reply.status_code, dict(reply.headers), _ends(reply.headers), again)
-                    unpack = _unpacker(reply.headers.get("content-encoding", ""))
+                    unpack = unpacker(reply.headers.get("content-encoding", ""))
                     async for piece in reply.aiter_raw():
                         for part in unpack.feed(piece):
                             yield Chunk(part)
@@ -169,6 +191,7 @@ class HttpTarget:
 
     def _last_word(self, request: httpx.Request) -> httpx.Request:
         """Puts the given headers in, over those that httpx-sse and httpx set."""
+        request.headers["accept"] = ", ".join(self._dialect.accepts)
         request.headers.update(self._headers)
         return request
 
@@ -219,65 +242,6 @@ def _ends(headers: httpx.Headers) -> Ends:
     if "chunked" in headers.get("transfer-encoding", "").lower():
         return "chunked"
     return "length" if "content-length" in headers else "close"
-
-
-class _Plain:
-    def feed(self, piece: bytes) -> Iterator[bytes]:
-        yield piece
-
-    def close(self) -> None:
-        pass
-
-
-class _Inflate:
-    """gzip and deflate in bounded steps, over members that follow one another."""
-
-    def __init__(self) -> None:
-        self._start = b""
-        self._stream: zlib._Decompress | None = None
-
-    def feed(self, piece: bytes) -> Iterator[bytes]:
-        if self._stream is None:
-            self._start += piece
-            if len(self._start) < 2:  # two bytes tell the format
-                return
-            piece = self._start
-            self._stream = zlib.decompressobj(_wbits(piece))
-        part = b""
-        # A step that is full may hold more back, with all of its input read.
-        while piece or (len(part) == _STEP and not self._stream.eof):
-            if self._stream.eof:
-                self._stream = zlib.decompressobj(_wbits(piece))
-            try:
-                part = self._stream.decompress(piece, _STEP)
-            except zlib.error as error:
-                raise TargetError("cut", f"the compressed body is broken: {error}") from None
-            piece = self._stream.unconsumed_tail or self._stream.unused_data
-            if part:
-                yield part
-
-    def close(self) -> None:
-        if self._start if self._stream is None else not self._stream.eof:
-            raise TargetError("cut", "the compressed body ended before its own end")
-
-
-def _wbits(start: bytes) -> int:
-    """The format that a body's first bytes show: gzip or zlib by their headers, else deflate with no header."""
-    is_zlib = start[0] & 0x0F == zlib.DEFLATED and int.from_bytes(start[:2], "big") % 31 == 0
-    return zlib.MAX_WBITS | 32 if is_zlib or start[:1] == b"\x1f" else -zlib.MAX_WBITS
-
-
-def _unpacker(encoding: str) -> _Plain | _Inflate:
-    name = encoding.strip().lower()
-    if name in ("", "identity"):
-        return _Plain()
-    if name in ("gzip", "x-gzip", "deflate"):
-        return _Inflate()
-    raise TargetError(
-        "not_a_stream",
-        f"the body is encoded as {name!r}, which golden did not ask for and does not read",
-        hint="no compression of event streams: it also holds tokens back",
-    )
 
 
 def _unreachable(error: Exception, url: httpx.URL) -> TargetError:
@@ -336,11 +300,10 @@ def _target(spec: Spec) -> HttpTarget:
     host = url.host.lower()
     if spec.allow_hosts and not any(fnmatchcase(host, pattern.lower()) for pattern in spec.allow_hosts):
         raise UsageError(f"the host {host} is not allowed", hint=f"--allow-host allows {', '.join(spec.allow_hosts)}")
-    posting(spec.dialect)  # one that is not known is said before a secret is looked for
     return HttpTarget(
         spec.where,
         dialect=spec.dialect,
-        path=spec.path,
+        options=spec.options,
         headers=spec.headers,
         authorize=_authorize(spec, url),
         secrets=spec.secrets,
