@@ -1,6 +1,6 @@
 """A captured body → what a dialect makes of it, event by event: for people who are getting their rules right."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from golden.errors import TargetError
@@ -30,7 +30,7 @@ class Heard(NamedTuple):
 
     dialect: str
     reason: str
-    events: list[tuple[Event, tuple[Signal, ...]]]
+    events: list[tuple[Event, Sequence[Signal]]]
     turn: TurnResult
 
 
@@ -51,11 +51,8 @@ def heard(body: bytes, head: Head, dialect: str, lexicon: Lexicon) -> Heard:
     except TargetError as caught:
         error = caught
     turn = turn_result(reader.close(0.0, error), Secrets())
-    read = (lambda event: ()) if reader.dialect == "auto" else lexicon.dialect(reader.dialect).read
-    scores = None if reader.dialect == "auto" else lexicon.scores(reader.dialect)
-    events = [
-        (event, (*read(event), *(scores(event) if scores else ()))) for event in decoder(reader.framing).feed(body, 0.0)
-    ]
+    read = None if reader.dialect == "auto" else lexicon.reading(reader.dialect)
+    events = [(event, read(event) if read else ()) for event in decoder(reader.framing).feed(body, 0.0)]
     return Heard(reader.dialect, reader.reason, events, turn)
 
 

@@ -2,7 +2,7 @@
 
 import importlib
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,9 +13,10 @@ from pydantic import Field, JsonValue, ValidationError, field_validator
 from golden import dialects, loading
 from golden.dialects import Dialect, Framing, Options
 from golden.errors import Fault, TargetError, UsageError, did_you_mean
+from golden.fields import score
 from golden.part import Part, faults_of
 from golden.payload import parse
-from golden.signals import Score
+from golden.signals import Score, Signal
 from golden.sse import Event
 from golden.wire import Head
 
@@ -89,22 +90,27 @@ class Lexicon:
         """Returns what is said of a dialect."""
         return self._options.get("native" if name == "auto" else name, Options())
 
-    def scores(self, name: str) -> Callable[[Event], list[Score]] | None:
-        """Returns what reads a score beside a dialect: from events named `groundedness`, and where the options say."""
+    def reading(self, name: str) -> Callable[[Event], Sequence[Signal]]:
+        """Returns what reads a dialect's events, and a score beside it.
+
+        The score is that of an event named `groundedness`, else the one that stands where the options say.
+        """
+        read = self.dialect(name).read
         path = self.options(name).groundedness
-        if name == "native" and not path:
-            return None  # it has such events itself
+        is_native = name == "native"  # it has such events itself
+        if is_native and not path:
+            return read
         find = importlib.import_module("golden.declared").search_path(path) if path else None
 
-        def scores(event: Event) -> list[Score]:
-            if event.name == "groundedness" and name != "native":
-                value, _ = parse(event.data or "")
-                score = value.get("score") if isinstance(value, dict) else value
-                return [] if score is None else [Score(score)]
-            found = None if find is None else find(event)
-            return [] if found is None else [Score(found)]
+        def reading(event: Event) -> Sequence[Signal]:
+            found = None
+            if event.name == "groundedness" and not is_native:
+                found = score(parse(event.data or "")[0]).score
+            elif find is not None:
+                found = find(event)
+            return read(event) if found is None else (*read(event), Score(found))
 
-        return scores
+        return reading
 
     def detect(self, head: Head, event: Event, framing: Framing) -> tuple[str, str] | None:
         """Tells the dialect from one event and the reply's head.

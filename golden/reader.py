@@ -65,7 +65,7 @@ class Reader:
         self.dialect = dialect
         self.reason = "" if dialect == "auto" else "named"
         self._dialect = None if dialect == "auto" else lexicon.dialect(dialect)
-        self._scores = None if dialect == "auto" else lexicon.scores(dialect)
+        self._read = None if dialect == "auto" else lexicon.reading(dialect)
         self.framing: Framing = "sse" if self._dialect is None else self._dialect.framings[0]
         self._head = Head(0, {}, "close")
         self._bounds = bounds
@@ -157,12 +157,10 @@ class Reader:
         for event in self._decoder.feed(piece, at):
             if may_be_large and event.data is not None and len(event.raw or event.data.encode()) > most:
                 self._too_large("event", most)
-            if self._dialect is None:
+            if self._read is None:
                 self._detect(event)
-            elif self._scores is None:
-                self._fold.add(event, self._dialect.read(event))
             else:
-                self._fold.add(event, (*self._dialect.read(event), *self._scores(event)))
+                self._fold.add(event, self._read(event))
         if may_be_large and self._decoder.size > most:
             self._too_large("event", most)
 
@@ -198,10 +196,10 @@ class Reader:
             return
         self.dialect, self.reason = found
         self._dialect = self._lexicon.dialect(self.dialect)
-        self._scores = self._lexicon.scores(self.dialect)
+        self._read = self._lexicon.reading(self.dialect)
         earlier, self._unclaimed = self._unclaimed, []
         for one in earlier:
-            self._fold.add(one, (*self._dialect.read(one), *(self._scores(one) if self._scores else ())))
+            self._fold.add(one, self._read(one))
 
     def _too_large(self, what: str, bound: int) -> None:
         raise TargetError(

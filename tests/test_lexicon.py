@@ -74,10 +74,9 @@ def test_two_that_claim_one_stream_are_not_guessed_between() -> None:
     ],
 )
 def test_a_score_is_read_beside_any_dialect(event: Event, scores: list[Score]) -> None:
-    read = Lexicon({"ai-sdk": {"groundedness": "meta.grounded"}}).scores("ai-sdk")
-    assert read is not None
-    assert read(event) == scores
-    assert Lexicon().scores("native") is None
+    read = Lexicon({"ai-sdk": {"groundedness": "meta.grounded"}}).reading("ai-sdk")
+    assert [signal for signal in read(event) if isinstance(signal, Score)] == scores
+    assert Lexicon().reading("native") is Lexicon().dialect("native").read
 
 
 # The commands

@@ -1,6 +1,7 @@
 """Where answers come from: one file a kind of target, its one constant `TARGET`, which makes one from a `Spec`."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import cast
 from urllib.parse import urlencode
@@ -10,7 +11,7 @@ from golden.errors import TargetError
 from golden.payload import dump, parse
 from golden.redaction import Secrets
 from golden.refusal import BODY, refusal
-from golden.wire import Chunk, Head, Post, Target
+from golden.wire import Chunk, Head, Post, Request, Target
 
 # The most of such a reply that is read, in bytes.
 _LARGEST = 1024 * 1024
@@ -56,12 +57,43 @@ def encoded(post: Post) -> tuple[bytes, str]:
     return dump(post.body).encode(), "application/json"
 
 
-async def opened(reply: AsyncIterator[Head | Chunk], opening: Opening, cover: Callable[[str], str]) -> str:
-    """Reads the reply to a call that opens a conversation, and returns the conversation's id.
+Send = Callable[[Post], AsyncGenerator[Head | Chunk, None]]
+"""Sends one call and gives what comes: as a target does it, whatever the call is for."""
+
+
+async def begun(
+    send: Send, dialect: Dialect, options: Options, request: Request, cover: Callable[[str], str]
+) -> tuple[Request, str]:
+    """Opens the conversation of a first question, where the dialect has one opened.
+
+    Returns:
+        (the question in it, the conversation's id), the same question and "" where nothing was opened.
 
     Raises:
         TargetError: it was refused, or gives no id.
     """
+    opening = dialect.opens(request, options) if dialect.opens and not request.history else None
+    if opening is None:
+        return request, ""
+    async with aclosing(send(opening.post)) as pieces:
+        session = await _opened(pieces, opening, cover) or request.session_id
+    return replace(request, session_id=session), session
+
+
+async def ended(send: Send, dialect: Dialect, options: Options, request: Request) -> None:
+    """Closes a conversation whose last question this was, where the dialect says how.
+
+    Raises:
+        TargetError: it could not be closed.
+    """
+    if dialect.closes:
+        async with aclosing(send(dialect.closes(request, options))) as pieces:
+            async for _ in pieces:
+                pass
+
+
+async def _opened(reply: AsyncIterator[Head | Chunk], opening: Opening, cover: Callable[[str], str]) -> str:
+    """Reads the reply to a call that opens a conversation, and returns the conversation's id."""
     head, body = Head(0, {}, "close"), b""
     async for piece in reply:
         if isinstance(piece, Head):

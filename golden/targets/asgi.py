@@ -21,7 +21,7 @@ from golden.headers import Headers, authorised, sendable
 from golden.lexicon import Lexicon
 from golden.loading import load_object
 from golden.redaction import Secrets
-from golden.targets import Factory, Spec, encoded, opened, spoken
+from golden.targets import Factory, Spec, begun, encoded, ended, spoken
 from golden.version import __version__
 from golden.wire import Chunk, Head, Post, Request
 
@@ -92,21 +92,14 @@ class AsgiTarget:
 
     async def ask(self, request: Request) -> AsyncGenerator[Head | Chunk, None]:
         """Posts one question; yields the head, then the body's pieces as they are sent."""
-        session = ""
-        if self._dialect.opens and not request.history and (opening := self._dialect.opens(request, self._options)):
-            async with aclosing(self._sent(opening.post)) as pieces:
-                session = await opened(pieces, opening, self.secrets.cover) or request.session_id
-            request = replace(request, session_id=session)
+        request, session = await begun(self._sent, self._dialect, self._options, request, self.secrets.cover)
         async with aclosing(self._sent(self._post(request))) as pieces:
             async for piece in pieces:
                 yield replace(piece, session=session) if session and isinstance(piece, Head) else piece
 
     async def leave(self, request: Request) -> None:
         """Closes a conversation whose last question this was, where the dialect says how."""
-        if self._dialect.closes:
-            async with aclosing(self._sent(self._dialect.closes(request, self._options))) as pieces:
-                async for _ in pieces:
-                    pass
+        await ended(self._sent, self._dialect, self._options, request)
 
     def _sent(self, post: Post) -> AsyncGenerator[Head | Chunk, None]:
         body, kind = encoded(post)

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import partial
 
 import httpx
 from httpx_sse import aconnect_sse
@@ -18,7 +19,7 @@ from golden.errors import TargetError, UsageError
 from golden.headers import Headers, authorised, sendable
 from golden.lexicon import Lexicon
 from golden.redaction import Secrets
-from golden.targets import Factory, Spec, encoded, opened, spoken
+from golden.targets import Factory, Spec, begun, encoded, ended, spoken
 from golden.unpacking import unpacker
 from golden.version import __version__
 from golden.wire import Chunk, Ends, Head, Post, Request, address
@@ -110,13 +111,10 @@ class HttpTarget:
         # A client for each question in flight: one pool that many share costs several times the processor time.
         clients = self._clients[asyncio.get_running_loop()]
         client = clients.idle.pop() if clients.idle else await self._client(clients)
-        session = ""
+        send = partial(self._sent, client, clients.kept)
         try:
-            if self._dialect.opens and not request.history and (opening := self._dialect.opens(request, self._options)):
-                async with aclosing(self._sent(client, clients.kept, opening.post)) as pieces:
-                    session = await opened(pieces, opening, self.secrets.cover) or request.session_id
-                request = replace(request, session_id=session)
-            async with aclosing(self._sent(client, clients.kept, self._post(request))) as pieces:
+            request, session = await begun(send, self._dialect, self._options, request, self.secrets.cover)
+            async with aclosing(send(self._post(request))) as pieces:
                 async for piece in pieces:
                     yield replace(piece, session=session) if session and isinstance(piece, Head) else piece
         finally:
@@ -133,10 +131,7 @@ class HttpTarget:
             clients = self._clients[asyncio.get_running_loop()]
             client = clients.idle.pop() if clients.idle else await self._client(clients)
             try:
-                closing = self._dialect.closes(request, self._options)
-                async with aclosing(self._sent(client, clients.kept, closing)) as pieces:
-                    async for _ in pieces:
-                        pass
+                await ended(partial(self._sent, client, clients.kept), self._dialect, self._options, request)
             finally:
                 clients.idle.append(client)
 
