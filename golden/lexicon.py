@@ -97,17 +97,16 @@ class Lexicon:
         """
         read = self.dialect(name).read
         path = self.options(name).groundedness
-        is_native = name == "native"  # it has such events itself
-        if is_native and not path:
+        placed = importlib.import_module("golden.declared").search_path(path) if path else None
+        named = placed if name == "native" else _named_score  # native has such events itself
+        if named is placed is None:
             return read
-        find = importlib.import_module("golden.declared").search_path(path) if path else None
 
         def reading(event: Event) -> Sequence[Signal]:
-            found = None
-            if event.name == "groundedness" and not is_native:
-                found = score(parse(event.data or "")[0]).score
-            elif find is not None:
-                found = find(event)
+            find = named if event.name == "groundedness" else placed
+            if find is None:
+                return read(event)
+            found = find(event)
             return read(event) if found is None else (*read(event), Score(found))
 
         return reading
@@ -139,6 +138,10 @@ class Lexicon:
         except UsageError:
             hint = did_you_mean(name, self.names()) or f"known: {', '.join(self.names())}"
             raise UsageError(f"no dialect is called {name!r}", hint=hint) from None
+
+
+def _named_score(event: Event) -> object:
+    return score(parse(event.data or "")[0]).score
 
 
 @cache
