@@ -6,20 +6,7 @@ that its index tells apart, its id where every index is the same, and its place 
 
 from golden.dialects import Dialect, Options
 from golden.fields import Body, grounded, ident, messages, objects, opened, said, text, used
-from golden.signals import (
-    Call,
-    CallDone,
-    CallPart,
-    Error,
-    Finish,
-    Odd,
-    Reasoning,
-    Refusal,
-    Result,
-    Signal,
-    Text,
-    Whole,
-)
+from golden.signals import Call, CallDone, CallPart, Error, Finish, Odd, Reasoning, Refusal, Result, Signal, Text, Whole
 from golden.sse import Event
 from golden.wire import Head, Post, Request
 
