@@ -1,6 +1,7 @@
 """What stands in the fields of an event's JSON, whatever an agent puts there: dialects read by these."""
 
 from collections.abc import Iterator
+from itertools import chain, repeat
 
 from golden.payload import parse
 from golden.signals import End, Error, Odd, RunningTokens, Score, Signal, Tokens
@@ -29,10 +30,27 @@ def messages(request: Request, *, system: bool = True) -> list[dict[str, str]]:
         request: the turn's.
         system: whether the system prompt is the first of them.
     """
-    told = [("system", request.system_prompt)] if system and request.system_prompt is not None else []
-    for question, answer in request.history:
-        told += ("user", question), *([("assistant", answer)] if answer.strip() else ())
-    return [{"role": role, "content": content} for role, content in (*told, ("user", request.question))]
+    return [{"role": role, "content": content} for role, content, _ in _told(request, system)]
+
+
+def named_messages(request: Request) -> list[dict[str, str]]:
+    """Returns the same, each with its `id`: an agent that keeps the conversation itself knows its answers by theirs."""
+    return [
+        {"id": id or f"{request.session_id}-{number}", "role": role, "content": content}
+        for number, (role, content, id) in enumerate(_told(request, True))
+    ]
+
+
+def _told(request: Request, system: bool) -> Iterator[tuple[str, str, str]]:
+    """Each message's role, content and, where the agent gave it one, id."""
+    if system and request.system_prompt is not None:
+        yield "system", request.system_prompt, ""
+    ids = chain(request.answer_ids, repeat(""))
+    for (question, answer), id in zip(request.history, ids, strict=False):
+        yield "user", question, ""
+        if answer.strip():
+            yield "assistant", answer, id
+    yield "user", request.question, ""
 
 
 def opened(event: Event, *, named: bool = False) -> tuple[Body | None, tuple[Signal, ...]]:

@@ -17,6 +17,7 @@ from golden.signals import (
     Finish,
     Marker,
     Message,
+    Named,
     Odd,
     Reasoning,
     Refusal,
@@ -67,6 +68,7 @@ class Fold:
         self._is_running = False  # whether that of no part is a running total
         self._finish = ""
         self.session = ""
+        self._answer_id = ""
         self._error: Failure | None = None
         self._first_event_s: float | None = None
         self._first_token_s: float | None = None
@@ -187,6 +189,7 @@ class Fold:
             findings=self.findings.all(),
             error=self._error,
             session=self.session,
+            answer_id=self._answer_id,
         )
 
     def _incomplete(self, proven: bool, pending: bool, marker: Marker, error: TargetError | None) -> Failure | None:
@@ -265,6 +268,9 @@ class Fold:
     def _session(self, id: str) -> None:
         self.session = id
 
+    def _named(self, id: str) -> None:
+        self._answer_id = id
+
     def _failed(self, message: str) -> None:
         if self._error is None:
             # On one line: a hint of golden's own would stand on the next.
@@ -294,6 +300,7 @@ _FOLD: dict[type, Callable[..., None]] = {
     RunningTokens: Fold._running_tokens,
     Finish: Fold._finish_as,
     Session: Fold._session,
+    Named: Fold._named,
     Error: Fold._failed,
     Odd: Fold._odd,
 }

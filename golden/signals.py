@@ -172,6 +172,12 @@ class Session(NamedTuple):
     id: str
 
 
+class Named(NamedTuple):
+    """The id that the agent gives its answer: it knows the answer by that where it is told again in later turns."""
+
+    id: str
+
+
 class End(NamedTuple):
     """The dialect's end marker; a second one right after it says no more."""
 
@@ -199,6 +205,7 @@ Signal = (
     | Error
     | Finish
     | Session
+    | Named
     | End
     | Odd
 )

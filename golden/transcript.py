@@ -88,6 +88,7 @@ class Turn:
         findings: what was odd.
         error: why the answer is not complete, or None.
         session: the conversation's id, where the agent gave one, else "".
+        answer_id: the answer's id, where the agent gave it one, else "".
     """
 
     question: str
@@ -104,6 +105,7 @@ class Turn:
     findings: tuple[Finding, ...]
     error: Failure | None
     session: str = ""
+    answer_id: str = ""
 
     @property
     def groundedness(self) -> float | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -14,7 +14,7 @@ from golden.asking import Asked, ask
 from golden.errors import TargetError
 from golden.plan import Job, Plan
 from golden.result import CaseResult
-from golden.transcript import Transcript
+from golden.transcript import Transcript, Turn
 from golden.verdict import Try, expected_to_fail, verdict
 from golden.watch import Stop, Watch
 from golden.wire import Request, Target
@@ -32,14 +32,15 @@ class Ran(NamedTuple):
     dialects: dict[str, str]
 
 
-def request(job: Job, plan: Plan, question: str, session_id: str, history: tuple[tuple[str, str], ...]) -> Request:
-    """Returns one question of a case as it is asked, `history` being the turns before it."""
+def request(job: Job, plan: Plan, question: str, session_id: str, before: Sequence[Turn]) -> Request:
+    """Returns one question of a case as it is asked, after the turns before it."""
     suite, case = job.suite, job.case
     return Request(
         question,
         session_id,
         turns=len(case.questions),
-        history=history,
+        history=tuple((turn.question, turn.answer) for turn in before),
+        answer_ids=tuple(turn.answer_id for turn in before),
         model=job.model(plan),
         system_prompt=suite.system_prompt if case.system_prompt is None else case.system_prompt,
     )
@@ -88,8 +89,7 @@ async def _asked(job: Job, target: Target, plan: Plan, stop: Stop) -> list[Asked
     asked: list[Asked] = []
     session_id = uuid4().hex
     for question in job.case.questions:
-        history = tuple((one.turn.question, one.turn.answer) for one in asked)
-        asking = request(job, plan, question, session_id, history)
+        asking = request(job, plan, question, session_id, [one.turn for one in asked])
         asked.append(await ask(target, asking, plan, job.case.timeout_s, stop))
         session_id = asked[-1].turn.session or session_id
         if asked[-1].turn.error is not None or stop.reason is not None:

@@ -21,6 +21,7 @@ class Request:
         history: the turns before, oldest first, as (question, answer).
         model: the model asked for, or None.
         system_prompt: the system prompt asked for, or None.
+        answer_ids: for each of the turns before, the id that the agent gave its answer, "" for none.
     """
 
     question: str
@@ -29,6 +30,7 @@ class Request:
     history: tuple[tuple[str, str], ...] = ()
     model: str | None = None
     system_prompt: str | None = None
+    answer_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

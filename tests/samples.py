@@ -9,6 +9,7 @@ from typing import Any
 
 from golden.errors import TargetError
 from golden.lexicon import Lexicon
+from golden.payload import parse
 from golden.reader import Bounds, Reader
 from golden.transcript import Turn
 from golden.wire import Ends, Head
@@ -77,6 +78,12 @@ class Sample:
 def samples(dialect: str = "") -> tuple[Sample, ...]:
     """Returns all samples, or those of one dialect."""
     return tuple(sample for sample in _all() if dialect in ("", sample.dialect))
+
+
+def plain(value: object) -> object:
+    """A result as a value: some producers stream it as text that is JSON."""
+    parsed, fault = parse(value) if isinstance(value, str) else (value, "")
+    return value if fault else parsed
 
 
 def _all() -> Iterator[Sample]:

@@ -86,6 +86,33 @@ def test_a_question_is_posted_with_all_messages_so_far_and_every_field() -> None
 
 
 @pytest.mark.parametrize(
+    "told",
+    [
+        [{"type": "TEXT_MESSAGE_START", "messageId": "m"}, text("Well.")],
+        [{"type": "TEXT_MESSAGE_CHUNK", "messageId": "m", "delta": "Well."}],
+        [
+            {"type": "TEXT_MESSAGE_START", "messageId": "l", "role": "assistant"},
+            text("Well.", "l"),
+            snapshot(said("Well.")),
+        ],
+        [snapshot(said("Well."), said(None, "l", "1"))],
+        [
+            *({"type": "TEXT_MESSAGE_START", "messageId": id} for id in ("l", "m")),
+            text("Well."),
+            {"type": "TEXT_MESSAGE_START", "messageId": "u", "role": "user"},
+        ],
+    ],
+    ids=["start", "chunk", "renamed in a snapshot", "snapshot", "last"],
+)
+def test_an_answer_is_told_again_by_the_id_that_the_agent_gave_it(told: list[Body]) -> None:
+    turn = turn_of(*told, FINISHED)
+    assert (turn.answer, turn.answer_id) == ("Well.", "m")
+    asked = Request("and?", "s", 3, (("a", "b"), ("why?", turn.answer)), answer_ids=("", turn.answer_id))
+    body: Any = request(asked, Options()).body
+    assert [each["id"] for each in body["messages"]] == ["s-0", "s-1", "s-2", "m", "s-4"]
+
+
+@pytest.mark.parametrize(
     ("body", "signals"),
     [
         (text("a"), [Text("a", "m")]),

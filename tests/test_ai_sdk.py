@@ -12,7 +12,20 @@ from golden.dialects import Options
 from golden.dialects.ai_sdk import claims, read, request
 from golden.lexicon import Lexicon
 from golden.reader import Bounds, Reader
-from golden.signals import CallDone, CallPart, End, Error, Finish, Odd, Result, RunningTokens, Score, Signal, Text
+from golden.signals import (
+    CallDone,
+    CallPart,
+    End,
+    Error,
+    Finish,
+    Named,
+    Odd,
+    Result,
+    RunningTokens,
+    Score,
+    Signal,
+    Text,
+)
 from golden.sse import Event
 from golden.transcript import Turn
 from golden.wire import Head, Request
@@ -74,6 +87,17 @@ TEXT: dict[str, object] = {"type": "text-delta", "id": "0", "delta": "Hi."}
                 ],
             },
         ),
+        (
+            Request("why?", "s", 2, (("a", "b"),), answer_ids=("m",)),
+            {
+                "id": "s",
+                "trigger": "submit-message",
+                "messages": [
+                    {"id": id, "role": role, "parts": [{"type": "text", "text": text}]}
+                    for id, role, text in [("s-0", "user", "a"), ("m", "assistant", "b"), ("s-2", "user", "why?")]
+                ],
+            },
+        ),
     ],
 )
 def test_a_question_is_posted_with_all_messages_so_far(asked: Request, body: object) -> None:
@@ -107,6 +131,7 @@ def test_a_question_is_posted_with_all_messages_so_far(asked: Request, body: obj
         ({"type": "data-status", "data": 0.5}, []),
         ({"type": "message-metadata", "messageMetadata": {"groundedness": {"score": 1}}}, [Score(1)]),
         ({"type": "start", "messageMetadata": {"usage": {"promptTokens": 1}}}, [RunningTokens(1, None)]),
+        ({"type": "start", "messageId": "m"}, [Named("m")]),
         (
             {"type": "start", "messageMetadata": {"usage": {"inputTokens": True, "outputTokens": -1}}},
             [Odd("malformed", "the usage has counts that are no whole numbers")],

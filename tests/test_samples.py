@@ -11,12 +11,11 @@ import pytest
 
 from golden import dialects
 from golden.lexicon import Lexicon, built_in
-from golden.payload import parse
 from golden.reader import Bounds, Reader, decoder
 from golden.sse import Event, whole
 from golden.transcript import Turn
 from golden.wire import Head
-from tests.samples import Sample, samples
+from tests.samples import Sample, plain, samples
 
 # The finishes that the captures' protocols name → golden's.
 FINISHES = {
@@ -41,12 +40,6 @@ NO_END = "stream ended without its end marker"
 NOT_IN_THE_BYTES = {"langserve/preamble.stream"}
 
 ALL = [pytest.param(sample, id=sample.name) for sample in samples()]
-
-
-def plain(value: object) -> object:
-    """A result as a value: some producers stream it as text that is JSON."""
-    parsed, fault = parse(value) if isinstance(value, str) else (value, "")
-    return value if fault else parsed
 
 
 def fault(turn: Turn, expected: str | None) -> str | None:

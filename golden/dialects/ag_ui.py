@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from golden.dialects import Dialect, Options
-from golden.fields import NO_MESSAGE, Body, ident, lacking, messages, objects, opened, score, text, used
-from golden.signals import CallDone, CallPart, End, Error, Finish, Reasoning, Result, Signal, Text, Tokens, Whole
+from golden.fields import NO_MESSAGE, Body, ident, lacking, named_messages, objects, opened, score, text, used
+from golden.signals import CallDone, CallPart, End, Error, Finish, Named, Reasoning, Result, Signal, Text, Tokens, Whole
 from golden.sse import Event
 from golden.wire import Head, Post, Request
 
@@ -31,9 +31,7 @@ def request(request: Request, options: Options) -> Post:
         "threadId": request.session_id,
         "runId": f"{request.session_id}-run-{len(request.history) + 1}",
         "state": {},
-        "messages": [
-            {"id": f"{request.session_id}-{number}", **message} for number, message in enumerate(messages(request))
-        ],
+        "messages": named_messages(request),
         "tools": [],
         "context": [],
         "forwardedProps": {} if request.model is None else {"model": request.model},
@@ -59,11 +57,21 @@ def read(event: Event) -> Signals:
     return odd if reader is None else (*reader(body), *odd)
 
 
+def _text_start(body: Body) -> Signals:
+    """A message begins, under the id that clients tell it again by in later turns."""
+    id = ident(body.get("messageId"))
+    return (Named(id),) if id and _is_answer(body) else ()
+
+
 def _text_chunk(body: Body) -> Signals:
     """Stands for start, content and end; those after the first need not say whose they are."""
     delta = body.get("delta")
-    ours = body.get("role") in (None, "assistant")
-    return (Text(delta, ident(body.get("messageId"))),) if isinstance(delta, str) and ours else ()
+    is_text = isinstance(delta, str) and _is_answer(body)
+    return (*_text_start(body), *((Text(text(delta), ident(body.get("messageId"))),) if is_text else ()))
+
+
+def _is_answer(body: Body) -> bool:
+    return body.get("role") in (None, "assistant")
 
 
 def _args(body: Body) -> Signals:
@@ -96,6 +104,7 @@ def _assistant(message: Body) -> Iterator[Signal]:
     content = message.get("content")
     if isinstance(content, str) and content:
         yield Whole(content, ident(message.get("id")), renamed=True)
+        yield Named(ident(message.get("id")))
     for call in objects(message.get("toolCalls")):
         for function in objects(call.get("function")):
             yield CallDone("", ident(call.get("id")), text(function.get("name")), function.get("arguments") or {})
@@ -133,6 +142,7 @@ def _id(body: Body) -> str:
 _OUTCOMES: dict[str, Signal] = {"interrupt": Finish("waiting"), "cancelled": Error("the run was cancelled")}
 
 _READERS: dict[str, Callable[[Body], Signals]] = {
+    "TEXT_MESSAGE_START": _text_start,
     "TEXT_MESSAGE_CHUNK": _text_chunk,
     "TOOL_CALL_START": lambda body: (CallPart("", "", _id(body), text(body.get("toolCallName"))),),
     "TOOL_CALL_ARGS": _args,

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from golden.dialects import Dialect, Options
-from golden.fields import NO_MESSAGE, Body, grounded, ident, lacking, messages, objects, opened, score, text, used
-from golden.signals import CallDone, CallPart, Error, Finish, Reasoning, Result, Signal, Text
+from golden.fields import NO_MESSAGE, Body, grounded, ident, lacking, named_messages, objects, opened, score, text, used
+from golden.signals import CallDone, CallPart, Error, Finish, Named, Reasoning, Result, Signal, Text
 from golden.sse import Event
 from golden.wire import Head, Post, Request
 
@@ -34,12 +34,8 @@ def claims(head: Head, event: Event) -> str | None:
 def request(request: Request, options: Options) -> Post:
     """As the SDK's own transport posts: the chat's id, and all messages so far."""
     told = [
-        {
-            "id": f"{request.session_id}-{number}",
-            "role": message["role"],
-            "parts": [{"type": "text", "text": message["content"]}],
-        }
-        for number, message in enumerate(messages(request))
+        {"id": message["id"], "role": message["role"], "parts": [{"type": "text", "text": message["content"]}]}
+        for message in named_messages(request)
     ]
     model = {} if request.model is None else {"model": request.model}
     return Post("/api/chat", {"id": request.session_id, "trigger": "submit-message", "messages": told, **model})
@@ -89,6 +85,12 @@ def _finish(body: Body) -> Signals:
     return (*_metadata(body), _FINISHES.get(text(body.get("finishReason")), Finish("stop")))
 
 
+def _start(body: Body) -> Signals:
+    """The message begins, under the id that clients tell it again by in later turns."""
+    id = ident(body.get("messageId"))
+    return (*((Named(id),) if id else ()), *_metadata(body))
+
+
 def _metadata(body: Body) -> Signals:
     """The metadata of a message are merged, later ones over earlier ones."""
     metadata = body.get("messageMetadata")
@@ -110,7 +112,7 @@ _FINISHES: dict[str, Signal] = {
 }
 
 _READERS: dict[str, Callable[[Body], Signals]] = {
-    "start": _metadata,
+    "start": _start,
     "message-metadata": _metadata,
     "reasoning-delta": lambda body: (Reasoning(),),
     "tool-input-start": lambda body: (CallPart("", "", _id(body), text(body.get("toolName"))),),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from golden.dialects import PLAIN, Dialect, Options
-from golden.fields import messages
+from golden.fields import named_messages
 from golden.signals import Signal, Text
 from golden.sse import Event
 from golden.wire import Head, Post, Request
@@ -17,10 +17,7 @@ def claims(head: Head, event: Event) -> str | None:
 
 def request(request: Request, options: Options) -> Post:
     """As the AI SDK posts, older and newer versions at once."""
-    told = [
-        {"id": f"{request.session_id}-{number}", **message, "parts": [{"type": "text", "text": message["content"]}]}
-        for number, message in enumerate(messages(request))
-    ]
+    told = [{**message, "parts": [{"type": "text", "text": message["content"]}]} for message in named_messages(request)]
     model = {} if request.model is None else {"model": request.model}
     return Post("/api/chat", {"id": request.session_id, "trigger": "submit-message", "messages": told, **model})
 
