@@ -92,7 +92,7 @@ async def _asked_once(
             raise
         error = caught
     if refused:
-        error = refusal.refusal(refused, body[: refusal.BODY], plan.secrets.cover)
+        error = refusal.refusal(refused, body[: refusal.BODY], plan.secrets.cover, next(iter(reader.accepted)))
     elif watch.fired and not reader.ended:
         error = TargetError("timeout", f"{watch.fired}, after {reader.came}")
     turn = reader.close(now() - watch.start, error)

@@ -35,8 +35,15 @@ def answers(head: Head, accepted: Collection[str]) -> bool:
     return head.status == 200 and (head.ends == "iterable" or _essence(head) in accepted)
 
 
-def refusal(head: Head, body: bytes, cover: Callable[[str], str]) -> TargetError:
-    """Says why this reply is no answer; `body` is its beginning, quoted with its secrets covered."""
+def refusal(head: Head, body: bytes, cover: Callable[[str], str], wanted: str = "text/event-stream") -> TargetError:
+    """Says why this reply is no answer.
+
+    Args:
+        head: the reply's.
+        body: its beginning, which is quoted.
+        cover: covers the secrets in a text.
+        wanted: the content type that an answer has.
+    """
     # From its first part alone: a secret that the end of what was read cuts in two is not known as one.
     text = " ".join(cover(body.decode(errors="replace"))[: BODY // 4].split())
     excerpt = f": {text[:200]}" if text else ""
@@ -60,7 +67,7 @@ def refusal(head: Head, body: bytes, cover: Callable[[str], str]) -> TargetError
         hint = f"that looks like a login page; {_PROTECTED}"
         return TargetError("not_a_stream", f"the server sent a page (text/html), no event stream{excerpt}", hint=hint)
     return TargetError(
-        "not_a_stream", f"the server sent {essence or 'no content type'}, where text/event-stream is an answer{excerpt}"
+        "not_a_stream", f"the server sent {essence or 'no content type'}, where {wanted} is an answer{excerpt}"
     )
 
 

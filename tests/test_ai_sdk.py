@@ -116,14 +116,10 @@ def test_a_question_is_posted_with_all_messages_so_far(asked: Request, body: obj
         ({"type": "tool-input-available", "toolCallId": "1", "toolName": "a"}, [CallDone("", "1", "a", {})]),
         (
             {"type": "tool-input-error", "toolCallId": "1", "toolName": "a", "input": "{", "errorText": "bad"},
-            [CallDone("", "1", "a", "{"), Result("bad", "1")],
-        ),
-        (
-            {"type": "tool-input-error", "toolCallId": "1", "toolName": "a", "input": "{", "dynamic": True},
-            [CallDone("", "1", "a", "{")],
+            [CallDone("", "1", "a", "{"), Result("bad", "1", part="1")],
         ),
         ({"type": "tool-output-available", "toolCallId": "1", "output": 1, "preliminary": True}, []),
-        ({"type": "tool-output-error", "toolCallId": "1"}, [Result("the tool failed", "1")]),
+        ({"type": "tool-output-error", "toolCallId": "1"}, [Result("the tool failed", "1", part="1")]),
         ({"type": "tool-output-denied", "toolCallId": "1"}, [Result("the call was denied", "1")]),
         ({"type": "tool-approval-request", "toolCallId": "1"}, [Finish("waiting")]),
         ({"type": "data-groundedness", "data": 0.5}, [Score(0.5)]),
@@ -141,7 +137,7 @@ def test_a_question_is_posted_with_all_messages_so_far(asked: Request, body: obj
         ({"type": "finish", "finishReason": "stop"}, [Finish("stop")]),
         ({"type": "finish", "finishReason": "content-filter"}, [Error("blocked: content-filter")]),
         ({"type": "error"}, [Error("no message")]),
-        ({"type": "abort"}, [Error("the answer was aborted")]),
+        ({"type": "abort"}, [Error("the answer was aborted: it does not say why")]),
         ({"type": ["finish"]}, []),
         ({"type": "source-url", "url": "u"}, []),
     ],
@@ -198,6 +194,14 @@ def test_outputs_are_counted_once_and_input_that_is_told_again_is_one_call() -> 
     early = {**OUTPUT, "output": 0, "preliminary": True}
     turn = turn_of(START, part, CALL, CALL, early, OUTPUT, OUTPUT, TEXT, FINISH)
     assert [(call.name, call.args, call.result) for call in turn.tool_calls] == [("a", {"x": 1}, {"y": 2})]
+    assert turn.findings == ()
+
+
+def test_an_error_of_the_input_that_is_told_again_in_other_words_is_one_result() -> None:
+    wrong = {**CALL, "type": "tool-input-error", "errorText": "bad"}
+    again = {"type": "tool-output-error", "toolCallId": "1", "errorText": "bad (reference 7)"}
+    turn = turn_of(START, wrong, again, TEXT, FINISH)
+    assert [(call.name, call.args, call.result) for call in turn.tool_calls] == [("a", {"x": 1}, "bad (reference 7)")]
     assert turn.findings == ()
 
 

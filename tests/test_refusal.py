@@ -132,6 +132,8 @@ def test_json_with_status_200_is_quoted() -> None:
         "",
     )
     assert told(200)[1] == "the server sent no content type, where text/event-stream is an answer"
+    lines = refusal(Head(200, STREAM, "chunked"), b"", str, "application/x-ndjson")
+    assert lines.message == "the server sent text/event-stream, where application/x-ndjson is an answer"
 
 
 def test_a_body_is_quoted_on_one_line_and_not_at_length() -> None:

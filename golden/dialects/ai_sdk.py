@@ -67,8 +67,8 @@ def _input(body: Body) -> Signals:
 
 
 def _input_error(body: Body) -> Signals:
-    """Input that does not fit its tool. Where the SDK says `dynamic`, the error comes as an output, too."""
-    return _input(body) if body.get("dynamic") is True else (*_input(body), *_output_error(body))
+    """Input that does not fit its tool. The SDK says so again as an output's error, which takes this one's place."""
+    return (*_input(body), *_output_error(body))
 
 
 def _output(body: Body) -> Signals:
@@ -77,7 +77,7 @@ def _output(body: Body) -> Signals:
 
 
 def _output_error(body: Body) -> Signals:
-    return (Result(text(body.get("errorText")) or "the tool failed", _id(body)),)
+    return (Result(text(body.get("errorText")) or "the tool failed", _id(body), part=_id(body)),)
 
 
 def _finish(body: Body) -> Signals:
@@ -125,7 +125,7 @@ _READERS: dict[str, Callable[[Body], Signals]] = {
     "tool-output-denied": lambda body: (Result("the call was denied", _id(body)),),
     "data-groundedness": lambda body: (score(body.get("data")),),
     "error": lambda body: (Error(text(body.get("errorText")) or NO_MESSAGE),),
-    "abort": lambda body: (Error(f"the answer was aborted {text(body.get('reason'))}".rstrip()),),
+    "abort": lambda body: (Error(f"the answer was aborted: {text(body.get('reason')) or 'it does not say why'}"),),
     "finish": _finish,
 }
 
