@@ -132,7 +132,10 @@ def test_a_captured_body_is_told_event_by_event(
 
 @pytest.mark.parametrize(
     ("body", "said"),
-    [("event: other\ndata: {}\n\n", "no dialect knows this stream"), (BODY[:40], "cut inside an event")],
+    [
+        ("event: other\ndata: {}\n\n", "has the keys \n  hint: known: adk, "),
+        (BODY[:40], "cut inside an event"),
+    ],
 )
 def test_a_body_that_is_no_whole_answer_says_so(
     body: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
