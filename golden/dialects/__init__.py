@@ -30,7 +30,7 @@ class Options:
 
     Attributes:
         path: where questions are posted, None for the dialect's own.
-        headers: sent with each question.
+        headers: sent with each question, and what opens and closes its conversation.
         body: fields added to each question's body.
         id: of the assistant, app or agent that is asked, where the protocol names one.
         groundedness: a JMESPath into each event's JSON, where the score stands, "" for none.
@@ -91,9 +91,15 @@ def posting(dialect: Dialect, options: Options) -> Callable[[Request], Post]:
     def post(request: Request) -> Post:
         own = dialect.request(request, options)
         body = {**own.body, **options.body} if isinstance(own.body, dict) else own.body
-        return replace(own, path=options.path or own.path, headers={**own.headers, **options.headers}, body=body)
+        return headed(replace(own, path=options.path or own.path, body=body), options)
 
     return post
+
+
+def headed(post: Post, options: Options) -> Post:
+    """Returns what is sent with the headers that a dialect's options add."""
+    both = (*post.headers.items(), *options.headers.items())
+    return replace(post, headers={name.lower(): value for name, value in both})
 
 
 def framing(head: Head) -> Framing:
