@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from golden.__main__ import _run as run_command
+from golden.dialects import posting
 from golden.errors import TargetError, UsageError
 from golden.lexicon import Lexicon, built_in
 from golden.signals import Score
 from golden.sse import Event
-from golden.wire import Head
+from golden.wire import Head, Request
 from tests.program import CASE, Program
 
 RULES = [{"event": "delta", "text": "t"}, {"event": "end", "end": True}]
@@ -52,6 +53,19 @@ def test_what_is_said_of_a_dialect_is_checked(said: dict[str, dict[str, object]]
     with pytest.raises(UsageError) as caught:
         Lexicon(said)
     assert message in caught.value.message
+
+
+def test_what_the_options_of_a_dialect_add_is_filled_in() -> None:
+    options = {"path": "/$id/threads/$session_id", "id": "cs", "headers": {"Anthropic-Version": "2"}}
+    said = {"anthropic": {**options, "body": {"model": "$model", "chat": {"asked": "$question", "before": "$history"}}}}
+    lexicon = Lexicon(said)
+    post = posting(lexicon.dialect("anthropic"), lexicon.options("anthropic"))(
+        Request("so?", "s", 2, (("why?", "ah"),))
+    )
+    assert (post.path, post.headers) == ("/cs/threads/s", {"anthropic-version": "2"})
+    assert isinstance(post.body, dict)
+    history = [{"role": "user", "content": "why?"}, {"role": "assistant", "content": "ah"}]
+    assert (post.body["model"], post.body["chat"]) == ("cs", {"asked": "so?", "before": history})
 
 
 def test_two_that_claim_one_stream_are_not_guessed_between() -> None:

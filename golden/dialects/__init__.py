@@ -6,6 +6,7 @@ from typing import Literal
 
 from golden.signals import Marker, Signal
 from golden.sse import Event
+from golden.template import filled, given
 from golden.wire import Head, Post, Request
 
 Framing = Literal["sse", "lines", "text"]
@@ -89,9 +90,11 @@ def posting(dialect: Dialect, options: Options) -> Callable[[Request], Post]:
     """Returns how questions are posted in a dialect, with what its options add."""
 
     def post(request: Request) -> Post:
-        own = dialect.request(request, options)
-        body = {**own.body, **options.body} if isinstance(own.body, dict) else own.body
-        return headed(replace(own, path=options.path or own.path, body=body), options)
+        own, named = dialect.request(request, options), given(request, options.id)
+        added = filled(options.body, named)
+        body = {**own.body, **added} if isinstance(own.body, dict) and isinstance(added, dict) else own.body
+        path = own.path if options.path is None else str(filled(options.path, named))
+        return headed(replace(own, path=path, body=body), options)
 
     return post
 
