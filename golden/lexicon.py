@@ -106,7 +106,8 @@ class Lexicon:
         def reading(event: Event) -> Sequence[Signal]:
             signals = read(event)
             if find is not None and (placed := find(event)) is not None:
-                return (*(signal for signal in signals if not isinstance(signal, Score)), Score(placed))
+                # First: what stands in the end marker's own event belongs to the turn.
+                return (Score(placed), *(signal for signal in signals if not isinstance(signal, Score)))
             if event.name == "groundedness" and not any(isinstance(signal, Score) for signal in signals):
                 named = score(parse(event.data or "")[0])
                 return signals if named.score is None else (*signals, named)

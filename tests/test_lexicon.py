@@ -9,6 +9,7 @@ from golden.__main__ import _run as run_command
 from golden.dialects import posting
 from golden.errors import TargetError, UsageError
 from golden.lexicon import Lexicon, built_in
+from golden.reader import Bounds, Reader
 from golden.signals import Score
 from golden.sse import Event
 from golden.wire import Head, Request
@@ -108,6 +109,16 @@ def test_an_event_has_one_score_where_the_options_say_else_where_the_dialect_doe
 ) -> None:
     read = Lexicon({name: options}).reading(name)
     assert [signal for signal in read(Event("groundedness", data)) if isinstance(signal, Score)] == scores
+
+
+def test_a_score_in_the_end_markers_own_event_belongs_to_the_turn() -> None:
+    lexicon = Lexicon({"openai-responses": {"groundedness": "to_number(response.metadata.grounded)"}})
+    reader = Reader("q", "openai-responses", Bounds(), lexicon)
+    reader.open(Head(200, {}, "chunked"))
+    reader.feed(b'data: {"type": "response.output_text.delta", "delta": "ah"}\n\n', 0.1)
+    reader.feed(b'data: {"type": "response.completed", "response": {"metadata": {"grounded": "0.5"}}}\n\n', 0.2)
+    turn = reader.close(0.3)
+    assert (turn.groundedness, turn.findings) == (0.5, ())
 
 
 # The commands
