@@ -102,7 +102,7 @@ def dialect() -> None:
 @click.option("--config", type=click.Path(path_type=Path), help="The configuration.  [default: pyproject.toml]")
 @click.pass_context
 def list_dialects(context: click.Context, config: Path | None) -> None:
-    """List the dialects: golden's own, and those that the configuration declares."""
+    """List the dialects: golden's own, installed ones and declared ones."""
     context.exit(_commands().list_dialects(config))
 
 

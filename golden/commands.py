@@ -10,12 +10,13 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import IO, cast
+from urllib.parse import quote
 
 import click
 
-from golden import loading, reports, targets
+from golden import dialects, loading, reports, targets
 from golden.checkout import checked_out
-from golden.dialects import posting
+from golden.dialects import headed, posting
 from golden.engine import Observer, run_jobs
 from golden.errors import UsageError
 from golden.headers import headers, without_secrets
@@ -43,9 +44,11 @@ from golden.targets import spoken
 from golden.tries import request
 from golden.visible import visible
 from golden.watch import Stop
-from golden.wire import Head, Target, address
+from golden.wire import Head, Post, Target, address
 
 _SUITE = "golden_questions.json"
+
+_SESSION = "(a fresh session)"
 
 # What a captured body was sent as, by the suffix of its file, where no header says.
 _TYPES = {
@@ -120,10 +123,10 @@ def merge(results: Sequence[str], json_out: str) -> int:
 
 
 def list_dialects(config: Path | None) -> int:
-    """`golden dialect list`: names the dialects."""
-    lexicon = Lexicon(settings({}, config).dialects)
-    own = built_in()
-    _say("\n".join(name if name in own else f"{name} (declared)" for name in lexicon.names()))
+    """`golden dialect list`: names the dialects: golden's own, those of other packages, and those that are declared."""
+    own, others = built_in(), loading.others(dialects)
+    for name in dict.fromkeys((*Lexicon(settings({}, config).dialects).names(), *others)):
+        _say(name if name in own else f"{name} ({'installed' if name in others else 'declared'})")
     return 0
 
 
@@ -179,7 +182,18 @@ def _preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
     is_asked = any(job.skip is None for job in jobs)
     kind, where = chosen_target(options) if is_asked else ("", "")
     lexicon = Lexicon(options.dialects)
-    post = posting(lexicon.dialect(options.dialect), spoken(lexicon.options(options.dialect), options.path))
+    dialect, said = lexicon.dialect(options.dialect), spoken(lexicon.options(options.dialect), options.path)
+    post = posting(dialect, said)
+
+    def shown(sent: Post, of: str = "") -> Iterator[str]:
+        path = sent.path.replace(quote(_SESSION, safe=""), _SESSION)
+        yield f"  {sent.method} {address(where, path) if kind == 'base_url' else f'{path} of {where}'}{of}"
+        for name, value in sent.headers.items():
+            header = f"{name}: {value}"
+            yield f"  {without_secrets(header) if name in {*map(str.lower, said.headers)} else header}"
+        yield from (f"  {without_secrets(header)}" for header in options.header)
+        yield f"  {dump(sent.body)}{' (as a form)' if sent.form else ''}"
+
     if kind == "base_url":
         loading.load(targets, "http", "HttpTarget")(where)  # refuses what a run would refuse
     for job in jobs:
@@ -192,13 +206,17 @@ def _preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
         if kind == "agent":
             yield f"  call {where}"
             continue
-        for number, asked in enumerate(job.case.questions, start=1):
-            # Later turns are sent with the answers before them, where the dialect has history resent.
-            sent = post(request(job, Plan(model=options.model), asked, "(a fresh session)", ()))
-            of = f" (turn {number} of {len(job.case.questions)})" if job.case.turns else ""
-            yield f"  POST {address(where, sent.path) if kind == 'base_url' else f'{sent.path} of {where}'}{of}"
-            yield from (f"  {without_secrets(header)}" for header in options.header)
-            yield f"  {dump(sent.body)}"
+        history = [(question, "(its answer)") for question in job.case.questions]
+        turns = [
+            request(job, Plan(model=options.model), question, _SESSION, tuple(history[:number]))
+            for number, (question, _) in enumerate(history)
+        ]
+        if opening := dialect.opens and dialect.opens(turns[0], said):
+            yield from shown(headed(opening.post, said))
+        for number, turn in enumerate(turns, start=1):
+            yield from shown(post(turn), f" (turn {number} of {len(turns)})" if job.case.turns else "")
+        if dialect.closes:
+            yield from shown(headed(dialect.closes(turns[-1], said), said))
 
 
 def _warn(*lines: str) -> None:

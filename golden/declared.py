@@ -1,6 +1,5 @@
 """Dialects that are declared: a table of rules, JMESPath over each event's JSON (contract 6)."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
@@ -10,7 +9,6 @@ from jmespath.exceptions import JMESPathError
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from golden.dialects import EVENT_STREAM, LINES, PLAIN, Dialect, Options
-from golden.fields import messages
 from golden.part import Part, wrong
 from golden.payload import parse
 from golden.signals import (
@@ -31,9 +29,8 @@ from golden.signals import (
     Tokens,
 )
 from golden.sse import Event
+from golden.template import filled, given
 from golden.wire import Head, Post, Request
-
-_PLACE = re.compile(r"\$(question|session_id|history|messages|model|system_prompt|id)\b")
 
 
 class _Functions(functions.Functions):
@@ -147,30 +144,19 @@ def declared(table: Table) -> Dialect:
                 return " ".join(filter(None, (match.event and f"an event named `{match.event}`", match.when)))
         return None
 
-    def _given(request: Request, options: Options) -> dict[str, object]:
-        told = messages(request)
-        is_first = table.session is not None and not request.history
-        return {
-            "question": request.question,
-            "session_id": None if is_first else request.session_id,
-            "history": [each for each in told if each["role"] != "system"][:-1],
-            "messages": told,
-            "model": request.model,
-            "system_prompt": request.system_prompt,
-            "id": options.id or "agent",
-        }
-
     def request(request: Request, options: Options) -> Post:
-        given = _given(request, options)
-        path = str(_filled(table.path, given))
+        named = given(request, options.id)
+        if table.session is not None and not request.history:
+            named["session_id"] = None
+        path = str(filled(table.path, named))
         if table.form is not None:
-            return Post(path, _filled(table.form, given), table.headers, form=True)
+            return Post(path, filled(table.form, named), table.headers, form=True)
         body: object = {"message": "$question", "session_id": "$session_id"} if table.body is None else table.body
-        return Post(path, _filled(body, given), table.headers)
+        return Post(path, filled(body, named), table.headers)
 
     def closes(request: Request, options: Options) -> Post:
         method, _, path = (table.close or "").partition(" ")
-        return Post(str(_filled(path, _given(request, options))), {}, table.headers, method=method)
+        return Post(str(filled(path, given(request, options.id))), {}, table.headers, method=method)
 
     accepts = (*LINES, PLAIN) if table.framing == "lines" else (EVENT_STREAM,)
     return Dialect(
@@ -305,17 +291,3 @@ def _value(event: Event) -> tuple[object, list[Signal]]:
         return None, []
     value, fault = parse(event.data)
     return (event.data, []) if fault and value is None else (value, [])
-
-
-def _filled(template: object, given: Mapping[str, object]) -> object:
-    """A template with its `$names` filled in; what is not given (no model, say) is left out of objects."""
-    if isinstance(template, dict):
-        filled = {key: _filled(item, given) for key, item in template.items()}
-        return {key: item for key, item in filled.items() if item is not None or template[key] is None}
-    if isinstance(template, list):
-        return [_filled(item, given) for item in template]
-    if not isinstance(template, str):
-        return template
-    if alone := _PLACE.fullmatch(template):
-        return given[alone[1]]
-    return _PLACE.sub(lambda hit: str(given[hit[1]] or ""), template)

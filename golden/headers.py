@@ -42,16 +42,33 @@ def without_secrets(header: str) -> str:
 
 
 def headers(given: Iterable[str], environ: Mapping[str, str], secrets: Secrets) -> tuple[tuple[str, str], ...]:
-    """Reads `--header` options: `$NAME` in a value is taken from the environment, `$$` is a dollar.
+    """Reads `--header` options as `filled` does.
 
     Args:
         given: the options.
         environ: the environment.
-        secrets: takes every value from the environment, and what a header of a telling name holds.
+        secrets: takes what must not be written.
 
     Raises:
-        UsageError: a header of another form, a variable that is not set, or a value that no header can hold. The value
-            is never shown.
+        UsageError: a header of another form, or as in `filled`.
+    """
+    named = [(header_name(header), header.partition(":")[2].strip()) for header in given]
+    return filled(named, environ, secrets, "--header")
+
+
+def filled(
+    given: Iterable[tuple[str, str]], environ: Mapping[str, str], secrets: Secrets, who: str
+) -> tuple[tuple[str, str], ...]:
+    """Returns headers, names in lower case: `$NAME` in a value is taken from the environment, `$$` is a dollar.
+
+    Args:
+        given: names and values.
+        environ: the environment.
+        secrets: takes every value from the environment, and what a header of a telling name holds.
+        who: gave them, for the message.
+
+    Raises:
+        UsageError: a variable that is not set, or a name or value that no header can have. The value is never shown.
     """
 
     def taken(hit: re.Match[str]) -> str:
@@ -61,12 +78,11 @@ def headers(given: Iterable[str], environ: Mapping[str, str], secrets: Secrets) 
         value = environ.get(name, "").strip() if name else ""
         if not value:
             problem = f"${name} is not set, or empty" if name else "a lone $ names no variable"
-            raise UsageError(f"--header: {problem}", hint="$NAME is taken from the environment, $$ is a dollar")
+            raise UsageError(f"{who}: {problem}", hint="$NAME is taken from the environment, $$ is a dollar")
         secrets.add(value)
         return value
 
-    named = [(header_name(header), header.partition(":")[2].strip()) for header in given]
-    return sendable([(name, _VARIABLE.sub(taken, value)) for name, value in named], secrets, "--header")
+    return sendable([(name, _VARIABLE.sub(taken, value)) for name, value in given], secrets, who)
 
 
 def authorised(authorize: Callable[[], Mapping[str, str]], secrets: Secrets) -> dict[str, str]:

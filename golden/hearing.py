@@ -95,7 +95,10 @@ def as_text(heard: Heard) -> Iterator[str]:
         yield f"groundedness: {turn.groundedness:g}"
     if turn.usage is not None:
         yield f"tokens: {turn.usage.input} in, {turn.usage.output} out"
-    yield f"finish: {turn.finish}" if turn.error is None else f"error: {visible(turn.error.message)}"
+    if turn.error is None:
+        yield f"finish: {turn.finish}"
+    else:
+        yield "error: " + "\n  ".join(map(visible, turn.error.message.splitlines()))
     for finding in turn.findings:
         yield f"finding: {visible(finding.message)}"
 

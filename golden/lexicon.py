@@ -57,25 +57,27 @@ class Lexicon:
         for name, table in (said or {}).items():
             place = f"[tool.golden.dialects.{name}]"
             try:
-                if "rules" not in table:
+                if "rules" not in table and not _is_there(name):
+                    faults.append(Fault(place, _no_dialect(name), "a dialect of your own has `rules`"))
+                elif "rules" not in table:
                     self._loaded(name)
                     self._options[name] = Options(**_Options.model_validate(table).__dict__)
                 elif name in built_in():
                     faults.append(Fault(place, "golden has a dialect of this name", "call yours otherwise"))
                 else:
                     self._declared[name] = _declared(table)
-                    self._options[name] = Options(groundedness=table.get("groundedness") or "")
+                    self._options[name] = Options(
+                        headers=table.get("headers", {}), groundedness=table.get("groundedness") or ""
+                    )
             except ValidationError as invalid:
                 faults += faults_of(place, invalid)
-            except UsageError as error:
-                faults.append(Fault(place, error.message, "a dialect of your own has `rules`"))
         if faults:
             lines = (f"{place}: {problem}" + (f"; {remedy}" if remedy else "") for place, problem, remedy in faults)
             raise UsageError("\n".join(lines))
 
     def names(self) -> list[str]:
-        """Returns the names: golden's own, then those that were declared."""
-        return [*built_in(), *self._declared]
+        """Returns the names: golden's own, then those that the configuration declares, or names of other packages."""
+        return [*dict.fromkeys((*built_in(), *self._options))]
 
     def dialect(self, name: str) -> Dialect:
         """Returns the dialect of that name; for `auto`, which only reads, the one that questions are posted in.
@@ -104,7 +106,8 @@ class Lexicon:
         def reading(event: Event) -> Sequence[Signal]:
             signals = read(event)
             if find is not None and (placed := find(event)) is not None:
-                return (*(signal for signal in signals if not isinstance(signal, Score)), Score(placed))
+                # First: what stands in the end marker's own event belongs to the turn.
+                return (Score(placed), *(signal for signal in signals if not isinstance(signal, Score)))
             if event.name == "groundedness" and not any(isinstance(signal, Score) for signal in signals):
                 named = score(parse(event.data or "")[0])
                 return signals if named.score is None else (*signals, named)
@@ -134,11 +137,10 @@ class Lexicon:
         return claims[0] if claims else None
 
     def _loaded(self, name: str) -> Dialect:
-        try:
-            return _load(name)
-        except UsageError:
+        if not _is_there(name):
             hint = did_you_mean(name, self.names()) or f"known: {', '.join(self.names())}"
-            raise UsageError(f"no dialect is called {name!r}", hint=hint) from None
+            raise UsageError(_no_dialect(name), hint=hint)
+        return _load(name)
 
 
 @cache
@@ -148,13 +150,23 @@ def built_in() -> tuple[str, ...]:
     return tuple(sorted([*files, *(table.stem for table in _TABLES.glob("*.toml"))]))
 
 
+def _is_there(name: str) -> bool:
+    return name in built_in() or name in loading.others(dialects)
+
+
+def _no_dialect(name: str) -> str:
+    return f"no dialect is called {name!r}"
+
+
 @cache
 def _load(name: str) -> Dialect:
     table = _TABLES / f"{name}.toml"
     if name in built_in() and table.is_file():
         return replace(_declared(tomllib.loads(table.read_text(encoding="utf-8"))), mints=False)
     member = name.replace("-", "_") if name in built_in() else name
-    dialect: Dialect = loading.load(dialects, member, "DIALECT")
+    dialect = loading.load(dialects, member, "DIALECT")
+    if not isinstance(dialect, Dialect):
+        raise UsageError(f"the dialect {name!r} is no `golden.dialects.Dialect`, but a {type(dialect).__name__}")
     return dialect
 
 

@@ -53,19 +53,25 @@ def names(rib: ModuleType) -> list[str]:
     return sorted(member.name for member in pkgutil.iter_modules(rib.__path__))
 
 
-def load(rib: ModuleType, name: str, constant: str) -> Any:
-    """Imports one member of a rib and returns its one constant.
+def others(rib: ModuleType) -> list[str]:
+    """Returns the members that other packages add, by entry points in a group that is called as the rib is."""
+    return sorted({member.name for member in entry_points(group=rib.__name__)})
 
-    Other packages add members through entry points, in a group that is called as the rib is: `golden.dialects`, say.
-    They are looked for only where a name is not golden's.
+
+def load(rib: ModuleType, name: str, constant: str) -> Any:
+    """Imports one member of a rib and returns its one constant; other packages' only where a name is not golden's.
 
     Raises:
-        UsageError: there is no such member.
+        UsageError: there is no such member, or another package's cannot be imported.
     """
     known = names(rib)
     if name not in known:
-        for member in entry_points(group=rib.__name__, name=name):
-            return member.load()
         kind = rib.__name__.rpartition(".")[2].removesuffix("s")
+        for member in entry_points(group=rib.__name__, name=name):
+            try:
+                return member.load()
+            except Exception as error:
+                problem = f"the {kind} {name!r} cannot be loaded from {member.value!r}: {told(error)}"
+                raise UsageError(problem, hint="another package says that it is there; mend or remove it") from error
         raise UsageError(f"no {kind} is called {name!r}", hint=f"known: {', '.join(known)}")
     return getattr(importlib.import_module(f"{rib.__name__}.{name}"), constant)

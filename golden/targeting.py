@@ -4,11 +4,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import cast
 
 from golden import loading, targets
 from golden.errors import GoldenError
-from golden.headers import AUTHORISING, header_name, headers
+from golden.headers import AUTHORISING, filled, header_name, headers
 from golden.lexicon import Lexicon
 from golden.redaction import VARIABLES, Secrets
 from golden.settings import Settings, chosen_target
@@ -53,13 +54,16 @@ def target_of(options: Settings, lexicon: Lexicon, secrets: Secrets) -> Target:
     if options.folder is not None and options.folder not in sys.path:
         sys.path.append(options.folder)  # modules in a configuration are relative to it
     factory = cast("Factory", loading.load(targets, _KINDS[kind], "TARGET"))
-    names = {header_name(header) for header in options.header}
     dialect = lexicon.dialect(options.dialect)
+    said = spoken(lexicon.options(options.dialect), options.path)
+    place = f"[tool.golden.dialects.{options.dialect}].headers"
+    own = filled(said.headers.items(), os.environ, secrets, place)
+    names = {*map(header_name, options.header), *dict(own)}
     return factory(
         Spec(
             where=where,
             dialect=dialect,
-            options=spoken(lexicon.options(options.dialect), options.path),
+            options=replace(said, headers=dict(own)),
             headers=headers(options.header, os.environ, secrets),
             token=options.auth and dialect.mints and not names & AUTHORISING,
             allow_hosts=tuple(options.allow_host),

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from golden.__main__ import _run as run_command
+from golden.dialects import posting
 from golden.errors import TargetError, UsageError
 from golden.lexicon import Lexicon, built_in
+from golden.reader import Bounds, Reader
 from golden.signals import Score
 from golden.sse import Event
-from golden.wire import Head
+from golden.wire import Head, Request
 from tests.program import CASE, Program
 
 RULES = [{"event": "delta", "text": "t"}, {"event": "end", "end": True}]
@@ -52,6 +54,19 @@ def test_what_is_said_of_a_dialect_is_checked(said: dict[str, dict[str, object]]
     with pytest.raises(UsageError) as caught:
         Lexicon(said)
     assert message in caught.value.message
+
+
+def test_what_the_options_of_a_dialect_add_is_filled_in() -> None:
+    options = {"path": "/$id/threads/$session_id", "id": "cs", "headers": {"Anthropic-Version": "2"}}
+    said = {"anthropic": {**options, "body": {"model": "$model", "chat": {"asked": "$question", "before": "$history"}}}}
+    lexicon = Lexicon(said)
+    post = posting(lexicon.dialect("anthropic"), lexicon.options("anthropic"))(
+        Request("so?", "s", 2, (("why?", "ah"),))
+    )
+    assert (post.path, post.headers) == ("/cs/threads/s", {"anthropic-version": "2"})
+    assert isinstance(post.body, dict)
+    history = [{"role": "user", "content": "why?"}, {"role": "assistant", "content": "ah"}]
+    assert (post.body["model"], post.body["chat"]) == ("cs", {"asked": "so?", "before": history})
 
 
 def test_two_that_claim_one_stream_are_not_guessed_between() -> None:
@@ -96,6 +111,16 @@ def test_an_event_has_one_score_where_the_options_say_else_where_the_dialect_doe
     assert [signal for signal in read(Event("groundedness", data)) if isinstance(signal, Score)] == scores
 
 
+def test_a_score_in_the_end_markers_own_event_belongs_to_the_turn() -> None:
+    lexicon = Lexicon({"openai-responses": {"groundedness": "to_number(response.metadata.grounded)"}})
+    reader = Reader("q", "openai-responses", Bounds(), lexicon)
+    reader.open(Head(200, {}, "chunked"))
+    reader.feed(b'data: {"type": "response.output_text.delta", "delta": "ah"}\n\n', 0.1)
+    reader.feed(b'data: {"type": "response.completed", "response": {"metadata": {"grounded": "0.5"}}}\n\n', 0.2)
+    turn = reader.close(0.3)
+    assert (turn.groundedness, turn.findings) == (0.5, ())
+
+
 # The commands
 
 
@@ -132,7 +157,10 @@ def test_a_captured_body_is_told_event_by_event(
 
 @pytest.mark.parametrize(
     ("body", "said"),
-    [("event: other\ndata: {}\n\n", "no dialect knows this stream"), (BODY[:40], "cut inside an event")],
+    [
+        ("event: other\ndata: {}\n\n", "has the keys \n  hint: known: adk, "),
+        (BODY[:40], "cut inside an event"),
+    ],
 )
 def test_a_body_that_is_no_whole_answer_says_so(
     body: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

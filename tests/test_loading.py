@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from golden import dialects
+from golden.__main__ import _run
 from golden.dialects import Options
 from golden.errors import UsageError
-from golden.lexicon import Lexicon
+from golden.lexicon import Lexicon, built_in
 from golden.loading import load, load_object, names
-from golden.wire import Post, Request
+from golden.sse import Event
+from golden.wire import Head, Post, Request
 
 Module = Callable[[str, str], None]
 
@@ -147,14 +149,14 @@ def test_a_rib_of_golden_is_called_by_what_its_members_are() -> None:
 
 
 def test_another_package_adds_a_member_and_no_file_of_golden_is_touched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "chirp.py").write_text(
         "from golden.dialects import Dialect\n"
         "from golden.signals import Text\n"
         "from golden.wire import Post\n"
         "DIALECT = Dialect(\n"
-        "    claims=lambda head, event: None,\n"
+        "    claims=lambda head, event: 'it tweets' if event.data == 'tweet' else None,\n"
         "    request=lambda request, options: Post('/', request.question),\n"
         "    read=lambda event: (Text(event.data or ''),),\n"
         ")\n",
@@ -163,6 +165,23 @@ def test_another_package_adds_a_member_and_no_file_of_golden_is_touched(
     info = tmp_path / "chirp-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: chirp\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text("[golden.dialects]\nbird-song = chirp:DIALECT\n", encoding="utf-8")
+    members = "[golden.dialects]\nbird-song = chirp:DIALECT\ngone = no_such_module:DIALECT\nodd = json:dumps\n"
+    (info / "entry_points.txt").write_text(members, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     assert Lexicon().dialect("bird-song").request(Request("tweet", "s"), Options()) == Post("/", "tweet")
+    for name, problem in (
+        ("gone", "the dialect 'gone' cannot be loaded from 'no_such_module:DIALECT': ModuleNotFoundError: "),
+        ("odd", "the dialect 'odd' is no `golden.dialects.Dialect`, but a function"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            Lexicon().dialect(name)
+        assert caught.value.message.startswith(problem)
+    # It is told from what it sends where the configuration names it.
+    head, tweet = Head(200, {}, "chunked"), Event("", "tweet")
+    assert Lexicon().detect(head, tweet, "sse") is None
+    assert Lexicon({"bird-song": {"path": "/sing"}}).detect(head, tweet, "sse") == ("bird-song", "it tweets")
+    assert _run(["dialect", "list"]) == 0
+    assert capfd.readouterr().out.splitlines() == [
+        *built_in(),
+        *(f"{name} (installed)" for name in ("bird-song", "gone", "odd")),
+    ]

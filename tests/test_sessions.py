@@ -123,6 +123,69 @@ def test_a_conversation_is_closed_after_its_last_turn(
     assert ("the conversation was not closed" in caplog.text) is not is_closed
 
 
+def test_what_opens_and_closes_a_conversation_has_the_headers_of_its_dialect(
+    golden_run: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_KEY", "a hidden key")
+    header = 'headers = {X-Api-Key = "$AGENT_KEY"}\n'
+    tables = SUPPORT.replace("rules", f"{header}rules") + f"[tool.golden.dialects.langgraph]\n{header}"
+    Path("pyproject.toml").write_text(tables, encoding="utf-8")
+    echo = b'event: delta\ndata: {"t": "a hidden key"}\n\nevent: error\ndata: {"message": "a hidden key"}\n\n'
+
+    async def script(asked: Asked) -> AsyncIterator[Step]:
+        yield whole(b'{"thread_id": "T1"}' if asked.path == "/threads" else echo)
+
+    for name in ("langgraph", "support"):
+        with Server(script) as server:  # neither is asked with a token of golden's own: the header authorises
+            ran = golden_run("--base-url", server.url, "--dialect", name, cases=[TALK])
+        assert len(server.asked) == 2, ran.out
+        assert {asked.headers["x-api-key"] for asked in server.asked} == {"a hidden key"}
+        assert not any("authorization" in asked.headers for asked in server.asked)
+        assert "█" * len("a hidden key") in ran.written
+        assert "a hidden key" not in ran.out + ran.written
+
+
+@pytest.mark.parametrize(
+    ("headers", "problem"),
+    [('{x = "$NOT_SET"}', "$NOT_SET is not set, or empty"), ('{"x y" = "z"}', "'x y' is no name of a header")],
+)
+def test_a_header_of_a_dialect_that_cannot_be_sent_is_wrong_usage(
+    headers: str, problem: str, golden_run: Program
+) -> None:
+    Path("pyproject.toml").write_text(f"[tool.golden.dialects.langgraph]\nheaders = {headers}\n", encoding="utf-8")
+    ran = golden_run("--base-url", "http://127.0.0.1:9", "--dialect", "langgraph")
+    assert (ran.code, f"error: [tool.golden.dialects.langgraph].headers: {problem}" in ran.err) == (2, True)
+
+
+def test_a_dry_run_shows_the_whole_conversation_and_no_secret(golden_run: Program) -> None:
+    tables = (
+        f'{SUPPORT}headers = {{x-key = "hidden"}}\n[tool.golden.dialects.anthropic]\nheaders = {{X-Key = "$KEY"}}\n'
+    )
+    Path("pyproject.toml").write_text(tables, encoding="utf-8")
+
+    def shown(name: str) -> list[str]:
+        return golden_run(
+            "--dry-run", "--base-url", "http://a.example", "--dialect", name, cases=[TALK]
+        ).out.splitlines()
+
+    assert shown("langgraph")[1:4] == [
+        "  POST http://a.example/threads",
+        "  {}",
+        "  POST http://a.example/threads/(a fresh session)/runs/stream (turn 1 of 2)",
+    ]
+    assert shown("support")[4:] == [
+        "  POST http://a.example/ask (turn 2 of 2)",
+        "  x-key: …",
+        '  {"q":"two","s":"(a fresh session)"} (as a form)',
+        "  DELETE http://a.example/talks/(a fresh session)",
+        "  x-key: …",
+        "  {}",
+    ]
+    *_, version, key, body = shown("anthropic")
+    assert (version, key) == ("  anthropic-version: 2023-06-01", "  x-key: $KEY")
+    assert '{"role":"assistant","content":"(its answer)"},{"role":"user","content":"two"}' in body
+
+
 def test_an_app_in_this_process_is_told_of_the_end_too() -> None:
     from golden import Case, Suite, run_suite
 

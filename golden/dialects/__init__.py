@@ -6,6 +6,7 @@ from typing import Literal
 
 from golden.signals import Marker, Signal
 from golden.sse import Event
+from golden.template import filled, given
 from golden.wire import Head, Post, Request
 
 Framing = Literal["sse", "lines", "text"]
@@ -30,7 +31,7 @@ class Options:
 
     Attributes:
         path: where questions are posted, None for the dialect's own.
-        headers: sent with each question.
+        headers: sent with each question, and what opens and closes its conversation.
         body: fields added to each question's body.
         id: of the assistant, app or agent that is asked, where the protocol names one.
         groundedness: a JMESPath into each event's JSON, where the score stands, "" for none.
@@ -89,11 +90,19 @@ def posting(dialect: Dialect, options: Options) -> Callable[[Request], Post]:
     """Returns how questions are posted in a dialect, with what its options add."""
 
     def post(request: Request) -> Post:
-        own = dialect.request(request, options)
-        body = {**own.body, **options.body} if isinstance(own.body, dict) else own.body
-        return replace(own, path=options.path or own.path, headers={**own.headers, **options.headers}, body=body)
+        own, named = dialect.request(request, options), given(request, options.id)
+        added = filled(options.body, named)
+        body = {**own.body, **added} if isinstance(own.body, dict) and isinstance(added, dict) else own.body
+        path = own.path if options.path is None else str(filled(options.path, named))
+        return headed(replace(own, path=path, body=body), options)
 
     return post
+
+
+def headed(post: Post, options: Options) -> Post:
+    """Returns what is sent with the headers that a dialect's options add."""
+    both = (*post.headers.items(), *options.headers.items())
+    return replace(post, headers={name.lower(): value for name, value in both})
 
 
 def framing(head: Head) -> Framing:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 from urllib.parse import urlencode
 
-from golden.dialects import Dialect, Opening, Options
+from golden.dialects import Dialect, Opening, Options, headed
 from golden.errors import TargetError
 from golden.payload import dump, parse
 from golden.redaction import Secrets
@@ -75,7 +75,7 @@ async def begun(
     opening = dialect.opens(request, options) if dialect.opens and not request.history else None
     if opening is None:
         return request, ""
-    async with aclosing(send(opening.post)) as pieces:
+    async with aclosing(send(headed(opening.post, options))) as pieces:
         session = await _opened(pieces, opening, cover) or request.session_id
     return replace(request, session_id=session), session
 
@@ -87,7 +87,7 @@ async def ended(send: Send, dialect: Dialect, options: Options, request: Request
         TargetError: it could not be closed.
     """
     if dialect.closes:
-        async with aclosing(send(dialect.closes(request, options))) as pieces:
+        async with aclosing(send(headed(dialect.closes(request, options), options))) as pieces:
             async for _ in pieces:
                 pass
 

@@ -5,7 +5,7 @@ Written after the ASGI specification, HTTP & WebSocket 2.3 and lifespan 2.0; whe
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -114,7 +114,7 @@ class AsgiTarget:
             "content-type": kind,
             "content-length": str(length),
         }
-        named = {**own, **_lower(post.headers.items()), **authorised(self._authorize, self.secrets)}
+        named = {**own, **post.headers, **authorised(self._authorize, self.secrets)}
         given = dict(self._headers)
         headers = [*((name, value) for name, value in named.items() if name not in given), *self._headers]
         path, _, query = post.path.partition("?")
@@ -263,10 +263,6 @@ def _checked(app: object) -> App:
             hint="name the app itself, not a function that makes it; a WSGI app needs a wrapper, as a2wsgi has one",
         ) from None
     return app
-
-
-def _lower(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers}
 
 
 def _target(spec: Spec) -> AsgiTarget:
