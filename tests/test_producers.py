@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-import shutil
-import subprocess
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager
 
 import pytest
 from fastapi import FastAPI
@@ -16,6 +14,7 @@ from fastapi.sse import ServerSentEvent
 from pydantic import BaseModel
 from sse_starlette import EventSourceResponse
 
+from tests import npm
 from tests.program import Program
 from tests.servers import App, under_hypercorn, under_uvicorn
 
@@ -107,20 +106,6 @@ server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 """
 
 
-@contextmanager
-def node() -> Iterator[str]:
-    program = shutil.which("node")
-    if program is None:
-        pytest.skip("node is not installed: its HTTP server cannot be tried here")
-    command = [program, "-e", NODE, "--", json.dumps(EVENTS)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-        finally:
-            process.kill()
-
-
 @pytest.mark.parametrize(
     "serve",
     [
@@ -130,7 +115,7 @@ def node() -> Iterator[str]:
         lambda: under_hypercorn(fastapi_helper()),
         lambda: under_uvicorn(sse_starlette()),
         lambda: under_hypercorn(sse_starlette()),
-        node,
+        lambda: npm.serving("-e", NODE, "--", json.dumps(EVENTS)),
     ],
     ids=[
         f"{app} under {server}"
