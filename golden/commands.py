@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import IO, cast
@@ -206,9 +207,9 @@ def _preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
         if kind == "agent":
             yield f"  call {where}"
             continue
-        history = [(question, "(its answer)") for question in job.case.questions]
+        history = tuple((question, "(its answer)") for question in job.case.questions)
         turns = [
-            request(job, Plan(model=options.model), question, _SESSION, tuple(history[:number]))
+            replace(request(job, Plan(model=options.model), question, _SESSION, ()), history=history[:number])
             for number, (question, _) in enumerate(history)
         ]
         if opening := dialect.opens and dialect.opens(turns[0], said):

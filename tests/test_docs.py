@@ -1,4 +1,4 @@
-"""Every fenced block of README.md and docs/*.md is run, as a reader would run it.
+"""Every fenced block of README.md and of docs/ is run, as a reader would run it.
 
 A document is followed from its first block to its last, in a folder of its own that begins as a clone does: with
 `pyproject.toml`, `golden_questions.json` and `.venv`. A block behind a line that ends in "`FILE`:" is that file, and a
@@ -7,10 +7,13 @@ later block must use it. What is done with any other is told by its language:
 - `console`: each line behind `$ ` is run by bash. What it prints, progress left out, must be what stands below it:
   there `...` stands for anything, and a time in seconds for any other. Port 8400 is a free one. A command that ends in
   `&` is a server: the reader goes on when it has printed what stands below it, and `kill %1` stops it. What makes the
-  environment and what runs the tests is left to `.ci/run`, which is compared with the README below.
+  environment and what runs the tests is left to `.ci/run`, which is compared with the README below. `pip install -e .`
+  is done without pip: what `pyproject.toml` says of entry points is then found.
 - `python`: a script, with an `assert` in it. `json` and `yaml`: a suite, or fields of a case; behind "The same in
   YAML:" it says what the block before it says. `yaml` with `jobs`: a workflow, whose `golden` commands must be some.
-  `toml`: a configuration. `sse`: a stream, whole and sound.
+  `toml`: a configuration. `sse`: a stream, whole and sound, in a dialect that golden tells; one that names
+  groundedness has a score.
+- `py`: a piece of an agent for a framework that is not there to run it; it is Python. `ts`: the same in TypeScript.
 - `text`: a drawing; there is nothing to run.
 """
 
@@ -26,8 +29,10 @@ import subprocess
 import sys
 import sysconfig
 import threading
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -39,22 +44,26 @@ from pydantic import BaseModel
 import golden
 from golden.checks.stream import UNSOUND
 from golden.cli import cli
+from golden.declared import Rule, Table
 from golden.demo.__main__ import main as demo
 from golden.demo.switches import SWITCHES
+from golden.dialects import Dialect, Options
 from golden.expectation import ToolExpectation
 from golden.gathering import FINISHES
-from golden.lexicon import Lexicon
+from golden.lexicon import Lexicon, built_in
 from golden.reader import Bounds, Reader
 from golden.result import AttemptResult, CaseResult, RunInfo, Status, Summary, TurnResult
 from golden.settings import settings
+from golden.signals import Signal
 from golden.suite import Case, Checks, Suite
 from golden.suite_file import load_suite
-from golden.wire import Head
+from golden.template import given
+from golden.wire import Head, Request
 from golden.yaml_document import parsed
 from tests.test_house import FILES, FLOORS
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
+DOCUMENTS = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))}
 
 _BLOCK = re.compile(
     r"(?:(?:`(?P<file>[\w.-]+)`|(?P<same>The same in YAML)):\n\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$",
@@ -148,10 +157,26 @@ class Newcomer:
     def _step(self, command: str, expected: str) -> None:
         if command == "kill %1":
             self.close()
+        elif command == "pip install -e .":
+            self._install()
         elif command.startswith(("export ", "unset ")):
             self._variables += f"{command}\n"
         else:
             self._run(command, expected)
+
+    def _install(self) -> None:
+        """Puts the folder on the path, as an installed package that adds its entry points."""
+        project = tomllib.loads((self._folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        info = self._folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+        info.mkdir()
+        head = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+        (info / "METADATA").write_text(head, encoding="utf-8")
+        groups = [
+            f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in members.items())
+            for group, members in project["entry-points"].items()
+        ]
+        (info / "entry_points.txt").write_text("".join(groups), encoding="utf-8")
+        self._environ["PYTHONPATH"] = str(self._folder)
 
     def _run(self, command: str, expected: str) -> None:
         serves = command.endswith("&")
@@ -216,14 +241,20 @@ class Newcomer:
     def toml(self, text: str) -> None:
         file = self._folder / "configuration.toml"
         file.write_text(text, encoding="utf-8")
-        settings({}, file)
+        options = settings({}, file)
+        if "[project]" not in text:  # else it is of a package, which is not there yet
+            Lexicon(options.dialects)
 
     def sse(self, text: str) -> None:
-        reader = Reader("", "native", Bounds(), Lexicon())
+        reader = Reader("", "auto", Bounds(), Lexicon())
         reader.open(Head(200, {}, "chunked"))
         reader.feed(f"{text}\n".encode(), 0.1)
         turn = reader.close(0.1)
         assert (turn.error, turn.findings) == (None, ())
+        assert (turn.groundedness is not None) == ("groundedness" in text)
+
+    def py(self, text: str) -> None:
+        compile(text, "py", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
     def drawing(self, text: str) -> None:
         pass
@@ -242,10 +273,12 @@ def killed_when_it_hangs(process: subprocess.Popen[str]) -> Iterator[None]:
 KINDS: dict[str, Callable[[Newcomer, str], None]] = {
     "console": Newcomer.console,
     "json": Newcomer.json,
+    "py": Newcomer.py,
     "python": Newcomer.python,
     "sse": Newcomer.sse,
     "text": Newcomer.drawing,
     "toml": Newcomer.toml,
+    "ts": Newcomer.drawing,
     "yaml": Newcomer.yaml,
 }
 
@@ -382,6 +415,19 @@ def first_arguments(*functions: str) -> set[str]:
 def test_the_page_of_suites_has_every_field() -> None:
     assert table("docs/suites.md", "field").keys() == names_of(Suite, Case)
     assert table("docs/suites.md", "of an expectation").keys() == names_of(ToolExpectation)
+
+
+def test_the_pages_of_dialects_have_every_name_option_and_field() -> None:
+    assert table("docs/dialects.md", "name").keys() == {*built_in()}
+    assert table("docs/dialects.md", "option").keys() == {field.name for field in fields(Options)}
+    assert table("docs/dialects.md", "stands for").keys() == {f"${name}" for name in given(Request("", ""), None)}
+    assert table("docs/dialects/your-own.md", "of a table").keys() == names_of(Table)
+    assert table("docs/dialects/your-own.md", "of a rule").keys() == names_of(Rule)
+    assert table("docs/dialects/adding.md", "of a dialect").keys() == {field.name for field in fields(Dialect)}
+    assert table("docs/dialects/adding.md", "signal").keys() == {signal.__name__ for signal in get_args(Signal)}
+    page = DOCUMENTS["docs/dialects.md"].read_text(encoding="utf-8")
+    for name, its in re.findall(r"^\| `([\w-]+)` \|.*\]\((dialects/[\w-]+\.md)\) \|$", page, re.MULTILINE):
+        assert f"`{name}`" in DOCUMENTS[f"docs/{its}"].read_text(encoding="utf-8"), name
 
 
 def test_the_page_for_python_has_every_public_name() -> None:
