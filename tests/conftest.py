@@ -2,9 +2,16 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from golden.__main__ import _run
 from tests.program import CASE, Outcome, Program
+
+# The same examples at every run, however busy the machine is.
+settings.register_profile(
+    "golden", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("golden")
 
 # What would steer a run from outside.
 _UNSET = [

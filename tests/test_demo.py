@@ -179,7 +179,7 @@ over last 3 weeks a few days should I buy add remove watch watchlist today is on
 """
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.lists(st.one_of(st.lists(st.sampled_from(VOCABULARY.split())).map(" ".join), st.text()), max_size=4))
 def test_no_question_at_all_raises_and_no_answer_says_more_than_the_tools(questions: list[str]) -> None:
     session = repr(questions)

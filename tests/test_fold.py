@@ -2,7 +2,7 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from golden.fold import Folded, find, fold
@@ -111,7 +111,6 @@ def test_what_does_not_stand_there_is_not_found(phrase: str, text: str) -> None:
 
 @given(TEXTS)
 @example("a_\u02bcb")
-@settings(deadline=None)
 def test_folding_again_changes_nothing_where_no_marks_are_left(text: str) -> None:
     # A mark that is left was kept by neighbours that may have changed since, or was made by folding.
     once = fold(text).text
@@ -128,7 +127,6 @@ def test_the_characters_that_do_not_fold_once_and_for_all_are_known() -> None:
 
 
 @given(TEXTS, st.data())
-@settings(deadline=None)
 def test_what_stands_between_white_space_is_found_again(text: str, data: st.DataObject) -> None:
     cuts = sorted({0, len(text)} | {i + after for i, char in enumerate(text) if char.isspace() for after in (0, 1)})
     start, end = sorted(data.draw(st.tuples(st.sampled_from(cuts), st.sampled_from(cuts))))
@@ -140,7 +138,6 @@ def test_what_stands_between_white_space_is_found_again(text: str, data: st.Data
 
 
 @given(TEXTS, st.data())
-@settings(deadline=None)
 def test_a_hit_folds_to_what_holds_the_phrase(text: str, data: st.DataObject) -> None:
     whole = fold(text)
     bounds = st.integers(0, len(whole.text))

@@ -307,7 +307,6 @@ def distances(expectation: ToolExpectation, came: ToolCall) -> tuple[bool, int]:
 MATCH = (False, 0)
 
 
-@settings(deadline=None)
 @given(scenes())
 def test_what_matches_is_what_a_naive_matcher_says(scene: tuple[list[ToolExpectation], list[ToolCall]]) -> None:
     expectations, calls = scene
@@ -335,7 +334,6 @@ def best(rows: Sequence[frozenset[int]]) -> int:
     return max([without, *(1 + best([row - {taken} for row in rows[1:]]) for taken in rows[0])])
 
 
-@settings(deadline=None)
 @given(scenes())
 def test_the_pairing_is_the_best_of_all_and_so_is_the_verdict(
     scene: tuple[list[ToolExpectation], list[ToolCall]],
@@ -363,7 +361,6 @@ def test_the_pairing_is_the_best_of_all_and_so_is_the_verdict(
         assert outcome.met == (fits and outcome.paired == outcome.expectation.min_count)
 
 
-@settings(deadline=None)
 @given(scenes(), st.randoms(use_true_random=False))
 def test_the_order_of_the_expectations_decides_nothing(
     scene: tuple[list[ToolExpectation], list[ToolCall]], random: Random
@@ -495,7 +492,7 @@ def kuhn(copies: Sequence[frozenset[int]]) -> int:
     return sum(served(copy, set()) for copy in range(len(copies)))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(graphs())
 def test_columns_are_assigned_as_well_as_can_be(graph: tuple[list[frozenset[int]], list[int], int]) -> None:
     rows, needs, columns = graph
@@ -568,7 +565,6 @@ def test_an_order_takes_no_call_twice() -> None:
     assert in_order([expect(id=1)], []) == Order(())
 
 
-@settings(deadline=None)
 @given(scenes())
 def test_an_order_is_kept_where_any_choice_of_calls_keeps_it(
     scene: tuple[list[ToolExpectation], list[ToolCall]],

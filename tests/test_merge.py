@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from golden.errors import UsageError
@@ -66,7 +66,6 @@ def refused(runs: Sequence[tuple[str, RunResult]]) -> list[str]:
     st.integers(1, 6),
     st.randoms(use_true_random=False),
 )
-@settings(deadline=None)
 def test_a_run_that_is_split_by_shards_and_merged_is_the_same_run(
     cases: list[tuple[str, Status]], count: int, random: Any
 ) -> None:

@@ -332,7 +332,7 @@ WORDS = st.text(
 
 
 @given(WORDS, st.sampled_from([-1, 0, 1]))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_no_line_is_wider_than_80_columns(text: str, detail: int) -> None:
     given = turn(
         text,

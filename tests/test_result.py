@@ -225,7 +225,7 @@ TURNS = st.builds(
 
 
 @given(st.lists(TURNS, min_size=1, max_size=2), st.dictionaries(st.text(), JSON, max_size=2))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_what_is_written_is_read_equal(turns: list[Any], metadata: dict[str, object]) -> None:
     run = run_of(judged({**ASKED, "metadata": metadata}, *turns), case("not_run"))
     assert read(write(run)) == run

@@ -146,7 +146,7 @@ def test_a_file_that_is_no_json_is_refused_with_line_and_column(tmp_path: Path, 
 
 
 @given(st.integers(0, len(write(RUN)) - 3))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_a_file_that_was_cut_is_refused(tmp_path_factory: pytest.TempPathFactory, at: int) -> None:
     assert "no JSON" in refusal(tmp_path_factory.getbasetemp(), write(RUN)[:at])
 
@@ -289,7 +289,7 @@ def places(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | 
 
 
 @given(st.sampled_from(places(json.loads(write(RUN)))), JSON)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_a_file_that_was_changed_anywhere_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, place: tuple[str | int, ...], value: object
 ) -> None:

@@ -359,7 +359,7 @@ def everywhere(text: str, secrets: Secrets, status: str) -> CaseResult:
 
 @pytest.mark.parametrize("spelled", SPELLED)
 @given(secret=SECRETS, before=PADS, after=PADS, status=st.sampled_from(["judged", "error", "not_run"]))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_no_form_of_a_secret_is_in_a_result_or_a_report(
     spelled: str, secret: str, before: str, after: str, status: str
 ) -> None:

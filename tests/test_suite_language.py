@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from golden.expectation import Alternative, ToolExpectation
@@ -84,7 +84,6 @@ def test_the_file_of_another_project_is_read_as_it_stands(tmp_path: Path) -> Non
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_the_forms_of_a_suite_are_equal(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     folder = tmp_path_factory.getbasetemp()
     fields = data.draw(parts())

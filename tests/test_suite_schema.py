@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic.alias_generators import to_camel
@@ -16,7 +16,6 @@ CALL = {"tool": "t"}
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_the_schema_accepts_what_the_loader_accepts(data: st.DataObject) -> None:
     SCHEMA.validate(in_json(data.draw(spelled(data.draw(parts())))))
 

@@ -2,7 +2,7 @@ import copy
 import pickle
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from golden.patterns import compile_pattern
@@ -117,13 +117,11 @@ WILD = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(WILD)
 def test_what_is_written_is_read_back_equal(value: object) -> None:
     assert read(json_of(value)) == value
 
 
-@settings(deadline=None)
 @given(PLAIN)
 def test_a_literal_is_read_as_itself(value: object) -> None:
     assert read({"$literal": value}) == value

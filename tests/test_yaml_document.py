@@ -4,7 +4,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -436,14 +436,12 @@ def same(value: object, other: object) -> bool:
     return json.dumps(value) == json.dumps(other)
 
 
-@settings(deadline=None)
 @given(_OBJECTS, st.booleans(), st.none() | st.just(2))
 def test_json_is_yaml(value: dict[str, Any], escaped: bool, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=escaped, indent=indent)
     assert same(read(text), value)
 
 
-@settings(deadline=None)
 @given(_OBJECTS)
 def test_what_a_yaml_writer_writes_is_read_back_equal(value: dict[str, Any]) -> None:
     stream = StringIO()
@@ -453,7 +451,6 @@ def test_what_a_yaml_writer_writes_is_read_back_equal(value: dict[str, Any]) -> 
     assert same(read(stream.getvalue()), value)
 
 
-@settings(deadline=None)
 @given(_OBJECTS)
 def test_every_place_of_a_document_has_a_position(value: dict[str, Any]) -> None:
     def places(part: object, path: tuple[str | int, ...]) -> list[tuple[str | int, ...]]:
@@ -481,7 +478,6 @@ def told_only(data: bytes) -> None:
     assert all(problem and problem.isprintable() for problem in problems)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_a_document_or_a_suite_error(data: bytes) -> None:
     told_only(data)
@@ -495,13 +491,11 @@ _PIECES = [
 ]  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(_PIECES), max_size=25).map("".join))
 def test_any_text_is_a_document_or_a_suite_error(text: str) -> None:
     told_only(text.encode())
 
 
-@settings(deadline=None)
 @given(st.integers(0, len(FOREIGN)), st.integers(0, 4), st.sampled_from(_PIECES))
 def test_a_suite_with_a_slip_in_it_is_a_document_or_a_suite_error(at: int, cut: int, slip: str) -> None:
     told_only((FOREIGN[:at] + slip + FOREIGN[at + cut :]).encode())
