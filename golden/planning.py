@@ -33,4 +33,5 @@ def planned(options: Settings, selection: Selection, secrets: Secrets, git: GitR
         git=git,
         shard=selection.shard,
         suites=selection.suites,
+        unselected=selection.unselected,
     )
