@@ -194,11 +194,9 @@ class Case(Defaults):
     _text: str = PrivateAttr("")
 
     def sha256(self, system_prompt: str | None) -> str:
-        """Returns the SHA-256 of what is asked, with that prompt where the case has none, and of what must hold.
-
-        What has its default is not in it: a field that a later golden adds changes no hash.
-        """
+        """Returns the SHA-256 of what is asked, with that prompt where the case has none, and of what must hold."""
         if not self._text:
+            # Without defaults: a field that a later golden adds changes no hash.
             told = self.model_dump(mode="json", exclude={*_NOT_ASKED}, exclude_defaults=True)
             self._text = json.dumps(told, sort_keys=True)
         prompt = self.system_prompt if self.system_prompt is not None else system_prompt
