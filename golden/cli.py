@@ -44,6 +44,12 @@ _RUN_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option("--dry-run", is_flag=True, default=None, help="Show what would be sent; send nothing."),
     click.option("--json-out", metavar="FILE", help="Write the results as JSON; `-` is standard output."),
     click.option("--out", metavar="FILE", multiple=True, help="Write a report, its format by suffix."),
+    click.option("--baseline", metavar="RESULTS", help="Compare with these, and show what changed first."),
+    click.option(
+        "--fail-on",
+        type=click.Choice(["failures", "regressions"]),
+        help="What makes exit code 1.  [default: failures]",
+    ),
     click.option("-q", "--quiet", is_flag=True, default=None, help="Show less."),
     click.option("-v", "--verbose", is_flag=True, default=None, help="Show each case's answer and events."),
     click.option("--config", type=click.Path(path_type=Path), help="The configuration.  [default: pyproject.toml]"),
@@ -82,6 +88,32 @@ def run(context: click.Context, /, config: Path | None, suite: tuple[str, ...], 
 def check(context: click.Context, config: Path | None, results: str | None, suite: tuple[str, ...]) -> None:
     """Validate suites without running them."""
     context.exit(_commands().check(suite, config, results))
+
+
+@cli.command(epilog="Example: golden compare baseline.json results.json")
+@click.argument("baseline")
+@click.argument("results")
+@click.option("--json-out", metavar="FILE", help="Write RESULTS with what changed as JSON; `-` is standard output.")
+@click.option("-v", "--verbose", is_flag=True, help="Show what changed of every case listed.")
+@click.pass_context
+def compare(context: click.Context, baseline: str, results: str, json_out: str | None, verbose: bool) -> None:
+    """Say what changed between two results files.
+
+    The exit code is that of a run that fails on regressions alone.
+    """
+    context.exit(_commands().compare(baseline, results, json_out, verbose))
+
+
+@cli.command(epilog="Example: golden bless results.json --to baseline.json")
+@click.argument("results")
+@click.option("--to", metavar="BASELINE", required=True, help="The file to write; what it held is replaced.")
+@click.pass_context
+def bless(context: click.Context, results: str, to: str) -> None:
+    """Make these results the baseline.
+
+    Refused when a case is an error or was not run.
+    """
+    context.exit(_commands().bless(results, to))
 
 
 @cli.command(epilog="Example: golden merge shard-1.json shard-2.json --json-out results.json")

@@ -14,8 +14,13 @@ from typing import IO, cast
 import click
 
 from golden import loading, reports, targets
+from golden.blessing import blessed
+from golden.change import Comparison
 from golden.checkout import checked_out
+from golden.compare import compare as compared
+from golden.compare import regression_code
 from golden.dialects import posting
+from golden.digest import digest
 from golden.engine import Observer, run_jobs
 from golden.errors import UsageError
 from golden.headers import headers, without_secrets
@@ -61,6 +66,7 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
     options = _settings(suites, given, config)
     selection = _selected(options)
     jobs = selection.jobs
+    baseline = None if options.baseline is None else read_results(options.baseline)
     if options.dry_run:
         _say("\n".join(_preview(jobs, options)))
         return 0
@@ -77,20 +83,25 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
         plan = planned(options, selection, lexicon, secrets, checked_out())
         observe = stack.enter_context(_progress(len(jobs), options))
         unwritten: list[str] = []
+        codes: list[int] = []
 
         def finish(result: RunResult) -> None:
+            changed = None if baseline is None else compared(baseline, result)
+            codes.append(
+                regression_code(result, changed) if changed and options.fail_on == "regressions" else result.exit_code
+            )
             # Standard output first, and each of them whatever becomes of the others.
-            unwritten.extend(_print(report, result, options, stdout))
+            unwritten.extend(_print(report, result, changed, options, stdout))
             for kind, output in outputs:
                 try:
-                    output.write(kind.render(result, View()))
+                    output.write(kind.render(result, changed, View()))
                 except UsageError as error:
                     unwritten.append(error.message)
 
-        result = _complete(jobs, target, plan, observe, finish, interrupts)
+        _complete(jobs, target, plan, observe, finish, interrupts)
     for problem in unwritten:
         click.echo(f"error: {problem}", err=True)
-    return 128 + interrupts.caught if interrupts.caught else result.exit_code or (2 if unwritten else 0)
+    return 128 + interrupts.caught if interrupts.caught else codes[0] or (2 if unwritten else 0)
 
 
 def check(suites: Sequence[str], config: Path | None, results: str | None) -> int:
@@ -106,16 +117,39 @@ def check(suites: Sequence[str], config: Path | None, results: str | None) -> in
     return 0
 
 
+def compare(baseline: str, results: str, json_out: str | None, verbose: bool) -> int:
+    """`golden compare`: says what changed, and returns the exit code of a run that fails on regressions alone."""
+    with ExitStack() as stack:
+        output = stack.enter_context(closing(Output(Path(json_out)))) if json_out not in (None, "-") else None
+        before, run = read_results(baseline), read_results(results)
+        changed = compared(before, run)
+        written = "" if json_out is None else reports.load("json").render(run, changed, View())
+        if output is not None:
+            output.write(written)
+    _say(written.rstrip("\n") if json_out == "-" else "\n".join(digest(changed, int(verbose), sys.stdout.isatty())))
+    return regression_code(run, changed)
+
+
+def bless(results: str, to: str) -> int:
+    """`golden bless`: makes these results the baseline, whole or not at all."""
+    with closing(Output(Path(to))) as output:
+        run = blessed(results, read_results(results))
+        output.write(reports.load("json").render(run, None, View()))
+    of = run.summary
+    _say(visible(f"{to}: {of.total} cases: {of.passed} passed, {of.failed} failed, {of.skipped} skipped"))
+    return 0
+
+
 def merge(results: Sequence[str], json_out: str) -> int:
     """`golden merge`: joins the results of shards, and returns the exit code that the whole run has."""
     if json_out == "-":
         joined = merged([(path, read_results(path)) for path in results])
-        _say(reports.load("json").render(joined, View()).rstrip("\n"))
+        _say(reports.load("json").render(joined, None, View()).rstrip("\n"))
     else:
         with closing(Output(Path(json_out))) as output:
             joined = merged([(path, read_results(path)) for path in results])
-            output.write(reports.load("json").render(joined, View()))
-        _say(reports.load("text").render(joined, View(detail=-1)).rstrip("\n"))
+            output.write(reports.load("json").render(joined, None, View()))
+        _say(reports.load("text").render(joined, None, View(detail=-1)).rstrip("\n"))
     return joined.exit_code
 
 
@@ -251,11 +285,13 @@ def _covered(secrets: Secrets) -> Iterator[None]:
             yield
 
 
-def _print(report: Report, result: RunResult, options: Settings, stdout: IO[str]) -> list[str]:
+def _print(
+    report: Report, result: RunResult, changed: Comparison | None, options: Settings, stdout: IO[str]
+) -> list[str]:
     """Writes the report that standard output holds; returns what kept it from being written."""
     detail = options.verbose - options.quiet
     try:
-        stdout.write(report.render(result, View(detail=detail, color=stdout.isatty())))
+        stdout.write(report.render(result, changed, View(detail=detail, color=stdout.isatty())))
         stdout.flush()
     except BrokenPipeError:
         pass  # the verdict does not hang on who reads it

@@ -35,6 +35,7 @@ class Plan:
         git: the commit that is checked out, for the results.
         shard: which part of a run this is, for the results.
         suites: those that cases were selected from, for the results; where None, those of the cases.
+        unselected: the ids of their other cases, for the results.
     """
 
     dialect: str = "auto"
@@ -55,6 +56,7 @@ class Plan:
     git: GitResult | None = None
     shard: ShardResult | None = None
     suites: tuple[SuiteResult, ...] | None = None
+    unselected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,4 +37,5 @@ def planned(
         git=git,
         shard=selection.shard,
         suites=selection.suites,
+        unselected=selection.unselected,
     )

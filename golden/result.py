@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from golden.change import Comparison
 from golden.shard import MOST
 from golden.sse import whole
 
@@ -134,6 +135,8 @@ class CaseResult(_Model):
     tags: tuple[str, ...] = ()
     model: str | None = None
     metadata: Mapping[str, object] = {}
+    case_sha256: str | None = None
+    change: Literal["regressed", "fixed", "still_failing", "new", "unchanged"] | None = None
 
     def __repr__(self) -> str:
         """Stands in failures of tests, where the whole would fill the screen."""
@@ -180,7 +183,10 @@ class ShardResult(_Model):
 
 
 class RunInfo(_Model):
-    """The run itself; `complete` is false where golden stopped before every case was judged."""
+    """The run itself; `complete` is false where golden stopped before every case was judged.
+
+    `unselected` are the ids of the suites' cases that were not asked for.
+    """
 
     started_at: str
     duration_s: float
@@ -190,6 +196,7 @@ class RunInfo(_Model):
     git: GitResult | None
     complete: bool
     shard: ShardResult | None = None
+    unselected: tuple[str, ...] = ()
 
 
 class Quantiles(_Model):
@@ -217,11 +224,12 @@ class Summary(_Model):
 
 
 class RunResult(_Model):
-    """A whole run. `results` stand in suite order, one for each selected case."""
+    """A whole run. `results` stand in suite order, one for each selected case; `comparison` is with a baseline."""
 
     schema_: Annotated[Literal["golden.results/1"], Field(alias="schema")] = SCHEMA
     run: RunInfo
     summary: Summary
+    comparison: Comparison | None = None
     results: tuple[CaseResult, ...]
 
     @property
@@ -239,6 +247,13 @@ def exit_code(results: Sequence[CaseResult]) -> int:
     """The exit code that these results give (contract 2)."""
     statuses = {result.status for result in results}
     return next((code for status, code in _EXIT if status in statuses), 0)
+
+
+def with_comparison(run: RunResult, comparison: Comparison | None) -> RunResult:
+    """Returns the run with what its baseline says of it, or without any where that is None."""
+    changes = {case.case_id: case.change for case in comparison.cases} if comparison else {}
+    results = tuple(one.model_copy(update={"change": changes.get(one.case_id)}) for one in run.results)
+    return run.model_copy(update={"comparison": comparison, "results": results})
 
 
 def summarise(results: Sequence[CaseResult]) -> Summary:

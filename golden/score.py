@@ -219,6 +219,7 @@ def _result(
         tags=tuple(map(cover, case.tags)),
         model=model and cover(model),
         metadata=cast("dict[str, object]", secrets.cover_value(case.metadata)),
+        case_sha256=case.sha256(suite.system_prompt),
     )
 
 

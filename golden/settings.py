@@ -17,7 +17,7 @@ TARGETS = ("agent", "asgi", "base_url")
 _NOT_IN_FILE = frozenset({"folder", "isolated"})
 
 # The options that name files: in a configuration they are relative to it.
-_PATHS = ("suites", "failed", "out", "json_out")
+_PATHS = ("suites", "failed", "baseline", "out", "json_out")
 
 # What says nothing of tries.
 _NOTHING = {"retries": 0, "trials": 1}
@@ -64,6 +64,8 @@ class Settings(BaseModel):
     dry_run: bool = False
     json_out: str | None = None
     out: list[str] = []
+    baseline: str | None = None
+    fail_on: Literal["failures", "regressions"] = "failures"
     quiet: bool = False
     verbose: bool = False
     isolated: bool = False
@@ -73,6 +75,8 @@ class Settings(BaseModel):
     def _agree(self) -> Self:
         if self.retries and self.trials > 1:
             raise ValueError("retries and trials exclude each other: trials say how often, retries hide how often not")
+        if self.fail_on == "regressions" and self.baseline is None:
+            raise ValueError("regressions are counted against a baseline: --baseline RESULTS is missing")
         return self
 
 
