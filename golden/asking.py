@@ -11,6 +11,7 @@ from golden.blame import told
 from golden.errors import AskAgain, GoldenError, TargetError
 from golden.plan import Plan
 from golden.reader import Reader
+from golden.recording import Reply
 from golden.transcript import Turn
 from golden.watch import Stop, Watch
 from golden.wire import Chunk, Head, Request, Target
@@ -30,6 +31,7 @@ class Asked(NamedTuple):
         dialect: the dialect's name; `auto` where it was not told.
         reason: why it is that one, "" where it was not told.
         retry_after_s: how long the server wants to be left alone, None where it does not say.
+        reply: as it came, where it is to be recorded.
     """
 
     turn: Turn
@@ -37,6 +39,7 @@ class Asked(NamedTuple):
     dialect: str
     reason: str
     retry_after_s: float | None
+    reply: Reply | None = None
 
 
 async def ask(target: Target, request: Request, plan: Plan, timeout_s: float | None, stop: Stop) -> Asked:
@@ -44,6 +47,8 @@ async def ask(target: Target, request: Request, plan: Plan, timeout_s: float | N
     again = ""
     while True:
         reader = Reader(request.question, plan.dialect, plan.bounds)
+        if plan.record is not None:
+            reader.kept = []
         if again:
             reader.note("asked_again", again)
         try:
@@ -58,7 +63,9 @@ async def _asked_once(
     target: Target, request: Request, plan: Plan, timeout_s: float | None, stop: Stop, reader: Reader
 ) -> Asked:
     error: TargetError | None = None
+    head: Head | None = None
     refused: Head | None = None
+    ended: float | None = None
     body = b""
     named = "--timeout" if timeout_s is None else "the case's timeout_s"
     watch = Watch(stop, timeout_s or plan.timeout_s, plan.idle_timeout_s, named)
@@ -69,6 +76,7 @@ async def _asked_once(
             while (piece := await _next(reply)) is not None:
                 waited, watch.last = now() - asked, now()
                 if isinstance(piece, Head):
+                    head = piece
                     reader.open(piece)
                     if not refusal.answers(piece):
                         refused = piece
@@ -78,6 +86,7 @@ async def _asked_once(
                     if len(body) >= refusal.BODY:
                         break
                 else:
+                    ended = piece.at
                     at = watch.last - watch.start if piece.at is None else piece.at
                     reader.feed(piece.data, round(at, 6))  # here, once a piece: its events share the one number
                     if reader.ended:
@@ -93,9 +102,11 @@ async def _asked_once(
         error = refusal.refusal(refused, body[: refusal.BODY], plan.secrets.cover)
     elif watch.fired and not reader.ended:
         error = TargetError("timeout", f"{watch.fired}, after {reader.came}")
-    turn = reader.close(now() - watch.start, error)
+    closed = round(now() - watch.start if ended is None or error else ended, 6)
+    turn = reader.close(closed, error)
     wait = refusal.retry_after_s(refused, time.time()) if refused else None
-    return Asked(turn, reader.size, reader.dialect, reader.reason, wait)
+    came = None if head is None or reader.kept is None else Reply(head, tuple(reader.kept), closed)
+    return Asked(turn, reader.size, reader.dialect, reader.reason, wait, came)
 
 
 @asynccontextmanager

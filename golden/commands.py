@@ -7,16 +7,17 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import IO, cast
 
 import click
 
-from golden import loading, reports, targets
+from golden import drift, loading, reports, targets
 from golden.dialects import posting
 from golden.engine import Observer, run_jobs
-from golden.errors import GoldenError, UsageError
+from golden.errors import GoldenError, TargetError, UsageError
 from golden.headers import without_secrets
 from golden.identity import unique_id
 from golden.interrupts import Interrupts
@@ -26,28 +27,52 @@ from golden.output import Output, standard_output
 from golden.payload import dump
 from golden.plan import Job, Plan
 from golden.planning import planned
+from golden.recorder import Recorder
 from golden.redaction import Secrets
 from golden.reports import Report, View
 from golden.result import CaseResult, RunResult
 from golden.result_file import failed_ids, read_results
+from golden.score import Scorer
 from golden.selection import Selection, selected
 from golden.settings import Settings, chosen_target, settings
+from golden.shelf import Shelf
+from golden.standalone import standalone
 from golden.suite import Suite
 from golden.suite_file import load_suites
 from golden.suite_schema import suite_schema
 from golden.targeting import known_secrets, target_of
+from golden.targets.replay import ReplayTarget
 from golden.tries import request
 from golden.visible import visible
 from golden.watch import Stop
 from golden.wire import Target, address
 
 _SUITE = "golden_questions.json"
+_RECORDINGS = "recordings"
 
 
 def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None) -> int:
     """`golden run`: asks the selected cases, writes the reports, and returns the exit code."""
+    return _run(_settings(suites, given, config), overwrite=False)
+
+
+def record(
+    suites: Sequence[str], given: Mapping[str, object], config: Path | None, *, overwrite: bool, allow_ci_write: bool
+) -> int:
+    """`golden record`: runs, keeps each case that answered as a recording, and returns the exit code of the run."""
     options = _settings(suites, given, config)
-    selection = _selected(options)
+    if chosen_target(options)[0] == "replay":
+        raise UsageError("a replay is no real run: there is nothing to record", hint="name another target")
+    if os.environ.get("CI") and not (allow_ci_write or options.dry_run):
+        raise UsageError(
+            "CI is set: recordings are made where a person reviews them", hint="--allow-ci-write writes them here too"
+        )
+    return _run(options.model_copy(update={"record": options.record or _RECORDINGS}), overwrite=overwrite)
+
+
+def _run(options: Settings, *, overwrite: bool) -> int:
+    read, own = _asked(options)
+    selection = _selected(options, read)
     jobs = selection.jobs
     if options.dry_run:
         _say("\n".join(_preview(jobs, options)))
@@ -56,12 +81,18 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
         interrupts = stack.enter_context(Interrupts())
         # In this order: an output that cannot be written is found before the agent's code is loaded.
         outputs = _outputs(options, [job.suite for job in jobs], stack)
+        recorder = None if options.record is None else Recorder(Shelf(Path(options.record), make=True), overwrite)
         report = reports.load("json" if options.json_out == "-" else "text")
         stdout = stack.enter_context(standard_output())
         secrets = known_secrets()
         stack.enter_context(_covered(secrets))
-        target = target_of(options, secrets) if any(job.skip is None for job in jobs) else None
-        plan = planned(options, selection, secrets)
+        target = target_of(options, secrets, alone=bool(own)) if any(job.skip is None for job in jobs) else None
+        plan = planned(options, selection, secrets, own)
+        if isinstance(target, ReplayTarget):
+            for warning in drift.warnings(read, jobs, target.shelf, plan):
+                _warn(f"warning: {warning}")
+        if recorder is not None:
+            plan = replace(plan, record=recorder.record)
         observe = stack.enter_context(_progress(len(jobs), options))
         unwritten: list[str] = []
 
@@ -75,22 +106,45 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
                     unwritten.append(error.message)
 
         result = _complete(jobs, target, plan, observe, finish, interrupts)
+    if recorder is not None:
+        _tell(recorder, options)
     for problem in unwritten:
         click.echo(f"error: {problem}", err=True)
     return 128 + interrupts.caught if interrupts.caught else result.exit_code or (2 if unwritten else 0)
 
 
-def check(suites: Sequence[str], config: Path | None, results: str | None) -> int:
+def _tell(recorder: Recorder, options: Settings) -> None:
+    """Says what was recorded, and why anything was not."""
+    for case_id, problem in sorted(recorder.problems):
+        _warn(f"warning: {case_id} was not recorded: {problem}")
+    kept = f", {len(recorder.kept)} were there and are kept (`golden record --overwrite`)" if recorder.kept else ""
+    if not options.quiet:
+        _warn(f"{options.record}: {len(recorder.written)} recorded{kept}")
+
+
+def check(suites: Sequence[str], config: Path | None, results: str | None, replay: str | None) -> int:
     """`golden check`: validates suites, warns of what is probably not meant, and returns the exit code."""
     options = _settings(suites, {}, config)
     read = _suites(options)
+    target = None if replay is None else ReplayTarget(replay)
     run = None if results is None else read_results(results)
     called = None if run is None else {name for result in run.results for name in result.actual_tools}
     for suite in read:
         _say(f"{suite.path}: {len(suite.cases)} cases")
     for place, problem, remedy in lint(read, called):
         _warn(f"warning: {place}: {problem}", *([f"  hint: {remedy}"] if remedy else []))
-    return 0
+    return 0 if target is None else _parted(read, target, options)
+
+
+def _parted(read: Sequence[Suite], target: ReplayTarget, options: Settings) -> int:
+    """Says where suites and recordings have parted; returns the exit code that a replay would have of it."""
+    jobs = [Job(suite, case) for suite in read for case in suite.cases if case.skip is None]
+    for warning in drift.warnings(read, jobs, target.shelf, Plan(model=options.model)):
+        _warn(f"warning: {warning}")
+    faults = [*drift.faults(jobs, target)]
+    for job, error in faults:
+        _warn(f"error: {job.case.id}: {error.message}", *([f"  hint: {error.hint}"] if error.hint else []))
+    return TargetError.exit_code if faults else 0
 
 
 def merge(results: Sequence[str], json_out: str) -> int:
@@ -127,9 +181,17 @@ def _suites(options: Settings) -> list[Suite]:
     return load_suites(options.suites or [_SUITE], follow_links=not options.isolated)
 
 
-def _selected(options: Settings) -> Selection:
+def _asked(options: Settings) -> tuple[list[Suite], dict[str, Scorer]]:
+    """The suites of a run, and golden's own scorers that their cases name."""
+    if options.replay is None or options.suites:
+        return _suites(options), {}
+    suite, own = standalone(Shelf(Path(options.replay)))
+    return [suite], own
+
+
+def _selected(options: Settings, suites: Sequence[Suite]) -> Selection:
     failed = None if options.failed is None else [*map(unique_id, failed_ids(read_results(options.failed)))]
-    selection = selected(_suites(options), options, failed, os.environ)
+    selection = selected(suites, options, failed, os.environ)
     for warning in selection.warnings:
         click.echo(visible(warning), err=True)
     return selection
@@ -149,8 +211,8 @@ def _preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
         trials, tries = job.tries(Plan(retries=options.retries, trials=options.trials))
         often = f" ({trials} trials)" if trials > 1 else f" (up to {tries} tries)" if tries > 1 else ""
         yield f"{visible(job.case.id)}{often}: {visible(' / '.join(job.case.questions))}"
-        if kind == "agent":
-            yield f"  call {where}"
+        if kind in ("agent", "replay"):
+            yield f"  {'call' if kind == 'agent' else 'replay'} {where}"
             continue
         for number, asked in enumerate(job.case.questions, start=1):
             # Later turns are sent with the answers before them, where the dialect has history resent.

@@ -38,11 +38,13 @@ class Reader:
     Attributes:
         dialect: the dialect's name; `auto` until it is told.
         reason: why it is that one, "" until then.
+        kept: takes the events as they are framed, where it is a list.
     """
 
     def __init__(self, question: str, dialect: str, bounds: Bounds) -> None:
         self.dialect = dialect
         self.reason = "" if dialect == "auto" else "named"
+        self.kept: list[Event] | None = None
         self._dialect = None if dialect == "auto" else dialects.load(dialect)
         self._head = Head(0, {}, "close")
         self._bounds = bounds
@@ -54,6 +56,11 @@ class Reader:
     def open(self, head: Head) -> None:
         """Takes the reply's head, before its body."""
         self._head = head
+        if head.dialect:
+            self.dialect, self.reason = head.dialect, "as recorded"
+            self._dialect = dialects.load(head.dialect)
+        for kind, message in head.notes:
+            self.note(kind, message)
         if head.asked_again:
             self.note("asked_again", f"the question was sent twice: {head.asked_again}")
 
@@ -91,7 +98,10 @@ class Reader:
             self._too_large("answer", self._bounds.answer)
         most = self._bounds.event
         may_be_large = self._size > most  # before that no event needs to be measured
-        for event in self._decoder.feed(piece, at):
+        events = self._decoder.feed(piece, at)
+        if self.kept is not None:
+            self.kept += events
+        for event in events:
             if may_be_large and event.data is not None and len(event.raw or event.data.encode()) > most:
                 self._too_large("event", most)
             if self._dialect is None:

@@ -21,6 +21,7 @@ class Request:
         history: the turns before, oldest first, as (question, answer).
         model: the model asked for, or None.
         system_prompt: the system prompt asked for, or None.
+        case_id: the case that asks it.
     """
 
     question: str
@@ -29,6 +30,7 @@ class Request:
     history: tuple[tuple[str, str], ...] = ()
     model: str | None = None
     system_prompt: str | None = None
+    case_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +56,23 @@ class Head:
         headers: names in lower case; in-process replies have none.
         ends: how the body shows that it ended.
         asked_again: why the question was sent twice, "" where it was sent once.
+        dialect: the one that a recording is read in, its events framed as SSE; "" for a reply that is live.
+        notes: findings of a recording that its events do not show, as (kind, message).
     """
 
     status: int
     headers: Mapping[str, str]
     ends: Ends
     asked_again: str = ""
+    dialect: str = ""
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 class Chunk(NamedTuple):
-    """Bytes of a body as they arrived, `at` seconds after the request, or None for: now."""
+    """Bytes of a body as they arrived, `at` seconds after the request, or None for: now.
+
+    A body whose last piece has its own time ended then.
+    """
 
     data: bytes
     at: float | None = None

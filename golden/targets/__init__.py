@@ -12,7 +12,7 @@ class Spec:
     """What a run says of its target.
 
     Attributes:
-        where: MODULE:NAME, or a base URL.
+        where: MODULE:NAME, a base URL, or a path.
         dialect: a dialect's name, or `auto`.
         path: where questions are posted, None for the dialect's.
         headers: sent with each question; their values may be secrets.
@@ -20,6 +20,7 @@ class Spec:
         allow_hosts: where not empty, globs of which the host must match one.
         environ: the environment secrets are read from.
         secrets: takes each secret that must not be written.
+        alone: whether there is no suite, and recordings are judged by themselves.
     """
 
     where: str
@@ -30,6 +31,7 @@ class Spec:
     allow_hosts: tuple[str, ...] = ()
     environ: dict[str, str] = field(default_factory=dict)
     secrets: Secrets = field(default_factory=Secrets)
+    alone: bool = False
 
 
 Factory = Callable[[Spec], Target]
