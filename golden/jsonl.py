@@ -26,11 +26,7 @@ _new = tuple.__new__  # see `sse`
 
 
 def render(recording: Recording) -> str:
-    """Returns the lines of a recording.
-
-    Raises:
-        ValueError: a value in it cannot be written.
-    """
+    """Returns the lines of a recording."""
     return "".join(
         f"{json.dumps(_written(line), ensure_ascii=False, allow_nan=False, separators=(',', ':'))}\n"
         for line in _lines(recording)

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 from golden import jsonl, score
 from golden.covering import covered
-from golden.errors import TargetError
 from golden.payload import dump
 from golden.plan import Job, Plan
 from golden.reader import Bounds, Reader
@@ -59,9 +58,8 @@ class Recorder:
                 self.written.append(case.id)
             except _Unfit as unfit:
                 self.problems.append((case.id, str(unfit)))
-            except (OSError, ValueError) as error:
-                told = plan.secrets.cover(str(getattr(error, "strerror", None) or error))
-                self.problems.append((case.id, f"it cannot be written: {told}"))
+            except OSError as error:
+                self.problems.append((case.id, f"it cannot be written: {error.strerror}"))
 
 
 class _Unfit(Exception):
@@ -116,11 +114,8 @@ def _read(one: Heard, reply: Reply) -> Turn:
     size = sum(len(encode(event)) for event in reply.events)
     reader = Reader(one.turn.question, one.dialect, Bounds(size + 1, size + 1))
     reader.open(replace(reply.head, dialect=one.dialect))
-    try:
-        for event in reply.events:
-            reader.feed(encode(event), event.at)
-    except TargetError as error:
-        return reader.close(reply.ended_s, error)
+    for event in reply.events:
+        reader.feed(encode(event), event.at)
     return reader.close(reply.ended_s)
 
 

@@ -113,10 +113,7 @@ def _drift(recording: Recording, request: Request) -> Iterator[str]:
 def _from_turns(exchange: Exchange) -> Iterator[Head | Chunk]:
     """The messages as golden's own events: so there is one reader of both."""
     yield _TURNS
-    try:
-        yield Chunk(b"".join(block for message in exchange.answer for block in _blocks(message)), 0.0)
-    except TypeError as error:
-        raise TargetError("recording", f"the arguments of a call cannot be read: {error}") from None
+    yield Chunk(b"".join(block for message in exchange.answer for block in _blocks(message)), 0.0)
     yield Chunk(encode(Event("done", "{}")), 0.0)
 
 
