@@ -1,6 +1,7 @@
 """A recording ⇄ the lines of its file (contract 7)."""
 
 import json
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from math import isfinite
@@ -21,6 +22,8 @@ _ENDS = ("chunked", "length", "app", "iterable", "close")
 # What JSON numbers hold exactly everywhere, and more than any clock of a run shows.
 _MOST = 2**53
 _LONGEST_S = 1e9
+
+_BREAK = re.compile(r"[\n\r\0]")
 
 _new = tuple.__new__  # see `sse`
 
@@ -180,11 +183,13 @@ class _Reading:
             data, raw = self._bytes(line)
         if not isinstance(name, str) or not isinstance(id, str) or not isinstance(data, str | None):
             raise self._wrong("`event`, `id` and `data` of an event are text")
-        if any(stop in part for part in (name, id) for stop in "\n\r\0"):
+        if _BREAK.search(name) or (id and _BREAK.search(id)):
             raise self._wrong("the name or the id of an event has a line break")
         if not name and data is None:
             raise self._wrong("an event has a name or data")
-        self._events.append(_new(Event, (whole(name), data and whole(data), whole(id), self._seconds(at), raw)))
+        if data and not data.isascii():
+            data = whole(data)
+        self._events.append(_new(Event, (whole(name), data, id and whole(id), self._seconds(at), raw)))
 
     def _bytes(self, line: _Line) -> tuple[str, bytes]:
         try:

@@ -87,13 +87,14 @@ class ReplayTarget:
         yield replace(reply.head, dialect=named, notes=reply.notes)
         last = ""
         for at, events in groupby(reply.events, attrgetter("at")):
-            blocks = []
+            blocks = b""
             for event in events:
-                blocks.append(encode(event) if event.id != last else encode(event._replace(id="")))
-                if last and not event.id:
-                    blocks[-1] = b"id:\n" + blocks[-1]
+                if event.id != last:
+                    blocks += encode(event) if event.id else b"id:\n" + encode(event)
+                else:
+                    blocks += encode(event._replace(id="") if last else event)
                 last = event.id
-            yield Chunk(b"".join(blocks), at)
+            yield Chunk(blocks, at)
         yield Chunk(b"", reply.ended_s)
 
 
