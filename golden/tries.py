@@ -13,9 +13,10 @@ from golden import score
 from golden.asking import Asked, ask
 from golden.errors import TargetError
 from golden.plan import Job, Plan
+from golden.recording import Heard
 from golden.result import CaseResult
 from golden.transcript import Transcript
-from golden.verdict import Try, expected_to_fail, verdict
+from golden.verdict import Try, deciding, expected_to_fail, verdict
 from golden.watch import Stop, Watch
 from golden.wire import Request, Target
 
@@ -42,6 +43,7 @@ def request(job: Job, plan: Plan, question: str, session_id: str, history: tuple
         history=history,
         model=job.model(plan),
         system_prompt=suite.system_prompt if case.system_prompt is None else case.system_prompt,
+        case_id=case.id,
     )
 
 
@@ -49,12 +51,19 @@ async def run_case(job: Job, target: Target, plan: Plan, stop: Stop, pool: Execu
     """Asks, scores, and tries again: Job → CaseResult."""
     trials, _ = job.tries(plan)
     tries: list[Try] = []
+    came: list[list[Asked]] = []
     dialects: dict[str, str] = {}
     async for each, asked in _tries(job, target, plan, stop, pool):
         tries.append(each)
+        came.append(asked)
         for one in asked:
             if one.reason:
                 dialects.setdefault(one.dialect, one.reason)
+    if plan.record is not None:
+        decider = tries.index(deciding(tries, trials))
+        if tries[decider].result.status != "not_run":
+            heard = [Heard(one.reply, one.turn) for one in came[decider] if one.reply is not None]
+            await asyncio.get_running_loop().run_in_executor(pool, plan.record, job, plan, heard)
     if job.case.xfail is None:
         return Ran(verdict(tries, trials, plan.flaky), dialects)
     result = verdict(tries, trials, "pass").model_copy(update={"flaky": False})
