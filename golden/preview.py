@@ -8,6 +8,7 @@ from golden.headers import without_secrets
 from golden.lexicon import Lexicon
 from golden.payload import dump
 from golden.plan import Job, Plan
+from golden.redaction import Secrets
 from golden.settings import Settings, chosen_target
 from golden.targets import spoken
 from golden.tries import request
@@ -23,6 +24,7 @@ def preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
     post = posting(lexicon.dialect(options.dialect), spoken(lexicon.options(options.dialect), options.path))
     if kind == "base_url":
         loading.load(targets, "http", "HttpTarget")(where)  # refuses what a run would refuse
+    secrets = Secrets()
     for job in jobs:
         if job.skip is not None:
             yield f"{visible(job.case.id)}: skipped: {visible(job.skip)}"
@@ -37,6 +39,8 @@ def preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
             # Later turns are sent with the answers before them, where the dialect has history resent.
             sent = post(request(job, Plan(model=options.model), asked, "(a fresh session)", ()))
             of = f" (turn {number} of {len(job.case.questions)})" if job.case.turns else ""
-            yield f"  POST {address(where, sent.path) if kind == 'base_url' else f'{sent.path} of {where}'}{of}"
+            secrets.add_query(sent.path)
+            place = secrets.cover(sent.path)
+            yield f"  POST {address(where, place) if kind == 'base_url' else f'{place} of {where}'}{of}"
             yield from (f"  {without_secrets(header)}" for header in options.header)
             yield f"  {dump(sent.body)}"

@@ -71,8 +71,8 @@ class _Unfit(Exception):
 def recording(job: Job, plan: Plan, heard: Sequence[Heard]) -> Recording:
     """Returns the recording of a case, with its secrets covered, read once more to see that it replays as it ran."""
     case, secrets = job.case, plan.secrets
-    if any(secrets.cover(question) != question for question in case.questions):
-        raise _Unfit("its question holds a secret")
+    if any(secrets.cover(text) != text for text in (case.id, *case.questions)):
+        raise _Unfit("its id or its question holds a secret")
     if len(spoken := dict.fromkeys(one.reply.dialect for one in heard)) > 1:
         raise _Unfit(f"its turns came in several dialects: {', '.join(spoken)}")
     replies = [_covered(one.reply, secrets) for one in heard]
