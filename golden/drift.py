@@ -43,11 +43,10 @@ def warnings(suites: Sequence[Suite], jobs: Iterable[Job], shelf: Shelf, plan: P
         yield f"{shelf.path}: no case uses {_listed(unused)}"
     others: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
     for job in jobs:
-        path = shelf.find(job.case.id)
-        if path is None:
-            continue
-        meta = shelf.meta(path)
-        for key, named in (("model", job.model(plan)), ("agentVersion", agent_version(job.case))):
+        named_by = {"model": job.model(plan), "agentVersion": agent_version(job.case)}
+        path = shelf.find(job.case.id) if any(named_by.values()) else None
+        meta = {} if path is None else shelf.meta(path)
+        for key, named in named_by.items():
             if named is not None and key in meta and meta[key] != named:
                 others[key, str(meta[key] or "none"), named].append(job.case.id)
     for (key, recorded, named), ids in others.items():

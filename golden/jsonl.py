@@ -51,7 +51,14 @@ def read_meta(line: str) -> Mapping[str, object]:
     Raises:
         RecordingError: it is no `meta` line.
     """
-    return _Reading().meta(line)
+    meta, _ = parse(line)
+    return _meta(meta, 1)
+
+
+def _meta(line: object, number: int) -> Mapping[str, object]:
+    if not isinstance(line, dict) or line.get("type") != "meta":
+        raise RecordingError(f"line {number}: expected the `meta` line first")
+    return {key: value for key, value in line.items() if key != "type"}
 
 
 def _written(value: object) -> object:
@@ -124,21 +131,26 @@ class _Reading:
         self._head: Head | None = None  # of the reply that is open
         self._waits = False  # a reply is whole, and its turn has not come
         self._events: list[Event] = []
+        self._names = set[str]()  # of events, that are as they should be
 
     def read(self, text: str) -> Recording:
         meta: Mapping[str, object] | None = None
         assertions: tuple[Mapping[str, object], ...] | None = None
         for number, written in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
-            if not written or written.isspace():
+            line, problem = parse(written)
+            if problem and not written.strip():
                 continue
             self._number = number
             if assertions is not None:
                 raise self._wrong("nothing stands behind the `assertions` line")
-            if meta is None:
-                meta = self.meta(written)
-                continue
-            line = self._object(written)
+            if problem:
+                raise self._wrong(f"no JSON: {problem}")
+            if not isinstance(line, dict):
+                raise self._wrong("expected an object")
             kind = line.get("type")
+            if meta is None:
+                meta = _meta(line, number)
+                continue
             if kind == "event":
                 self._event(line)
             elif kind == "turn":
@@ -160,28 +172,27 @@ class _Reading:
         self._close()
         return Recording(meta, tuple(self._exchanges), assertions)
 
-    def meta(self, written: str) -> Mapping[str, object]:
-        self._number = 1 if not self._number else self._number
-        line = self._object(written)
-        if line.pop("type", None) != "meta":
-            raise self._wrong("expected the `meta` line first")
-        return line
-
-    def _object(self, written: str) -> _Line:
-        value, problem = parse(written)
-        if problem:
-            raise self._wrong(f"no JSON: {problem}")
-        if not isinstance(value, dict):
-            raise self._wrong("expected an object")
-        return value
-
     def _event(self, line: _Line) -> None:
+        index, at, name, data = line.get("turnIndex"), line.get("at"), line.get("event") or "", line.get("data")
+        if (  # by far the most
+            type(data) is str
+            and type(at) is float
+            and 0 <= at <= LONGEST_S
+            and type(name) is str
+            and name in self._names
+            and type(index) is int
+            and index == self._index
+            and self._head is not None
+            and "id" not in line
+            and "data64" not in line
+        ):
+            self._events.append(_new(Event, (name, data if data.isascii() else whole(data), "", at, None)))
+            return
         self._is_here(line)
-        at, name, id = line.get("at"), line.get("event") or "", line.get("id") or ""
-        data, raw = line.get("data"), None
+        id, raw = line.get("id") or "", None
         if "data64" in line:
             data, raw = self._bytes(line)
-        if not isinstance(name, str) or not isinstance(id, str) or not isinstance(data, str | None):
+        if not isinstance(name, str) or not isinstance(id, str) or not (data is None or isinstance(data, str)):
             raise self._wrong("`event`, `id` and `data` of an event are text")
         if _BREAK.search(name) or (id and _BREAK.search(id)):
             raise self._wrong("the name or the id of an event has a line break")
@@ -189,7 +200,8 @@ class _Reading:
             raise self._wrong("an event has a name or data")
         if data and not data.isascii():
             data = whole(data)
-        self._events.append(_new(Event, (whole(name), data, id and whole(id), self._seconds(at), raw)))
+        self._events.append(Event(whole(name), data, id and whole(id), self._seconds(at), raw))
+        self._names.add(whole(name))
 
     def _bytes(self, line: _Line) -> tuple[str, bytes]:
         try:

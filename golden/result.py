@@ -4,11 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import ceil, isfinite
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WrapValidator, model_validator
 
 from golden.change import Comparison
+from golden.log import Entry, Log
 from golden.shard import MOST
 from golden.sse import whole
 
@@ -24,6 +25,13 @@ class _Model(BaseModel):
     # Readers pass over keys that they do not know: a newer golden may have written them.
     # An agent's NaN is written as the text "NaN": the file itself is always JSON.
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, ser_json_inf_nan="strings")
+
+
+Events: TypeAlias = Annotated[
+    Sequence[Entry],
+    WrapValidator(lambda given, read: given if isinstance(given, Log) else Log(read(given))),
+    PlainSerializer(list, return_type=list[Entry]),
+]
 
 
 class CheckResult(_Model):
@@ -84,7 +92,7 @@ class TurnResult(_Model):
     groundedness: float | None
     usage: UsageResult | None
     timing: TimingResult
-    events: tuple[tuple[float, str, str], ...]
+    events: Events
     events_total: int
     findings: tuple[FindingResult, ...]
     error: ErrorResult | None
@@ -307,8 +315,7 @@ def _quantiles(times: list[float]) -> Quantiles:
 def write(result: RunResult) -> str:
     """Returns the results as JSON: keys in the contract's order, a case a line, so that two files compare by line."""
     head = _json(result.model_copy(update={"results": ()}))
-    cases = ",\n".join(map(_json, result.results))
-    return f"{head.removesuffix(']}')}\n{cases}\n]}}\n"
+    return "".join([head.removesuffix("]}"), "\n", ",\n".join(map(_json, result.results)), "\n]}\n"])
 
 
 def _json(model: _Model) -> str:

@@ -112,7 +112,9 @@ class Shelf:
             if not path.is_file():  # a pipe would never end
                 raise RecordingError(f"{path}: no file")
             with path.open("rb") as file:
-                data = file.readline(most + 1) if first else file.read(most + 1)
+                # Not `most` at once: room is made for all that is asked for, and that is dear.
+                size = min(most, os.fstat(file.fileno()).st_size) + 1
+                data = file.readline(size) if first else file.read(size)
         except OSError as error:
             raise RecordingError(f"{path}: cannot be read: {error.strerror}") from None
         if len(data) > most:

@@ -22,6 +22,7 @@ FLOORS = {
     "fold": 0,
     "identity": 0,
     "layout": 0,
+    "log": 0,
     "pairing": 0,
     "payload": 0,
     "redaction": 0,
