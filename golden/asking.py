@@ -82,9 +82,9 @@ async def _asked_once(
                         watch.linger()
                 elif isinstance(piece, Reply):
                     head, ended_s = piece.head, piece.ended_s
-                    live = reader.accepted  # before the dialect was told: what it was told from may be an answer too
-                    reader.replay(piece)
-                    refused = None if refusal.answers(head, {*live, *reader.accepted}) else head
+                    refused = None if head.status == 200 else head
+                    if not refused:
+                        reader.replay(piece)
                 elif refused:
                     body += piece.data
                     if len(body) >= refusal.BODY:

@@ -105,7 +105,6 @@ class Reader:
             except UsageError as error:
                 raise TargetError("recording", f"recorded in a dialect that is not here: {error.message}") from None
         self.framing = dialects.framing(reply.head) if self._dialect is None else self._dialect.framings[0]
-        self._take(reply.events)
         # In characters, not bytes, which are no fewer: what was recorded within its bounds is always read within them.
         sizes = [len(event.data or "") for event in reply.events]
         self._size = sum(sizes)
@@ -113,6 +112,7 @@ class Reader:
             self._too_large("answer", self._bounds.answer)
         if max(sizes, default=0) > self._bounds.event:
             self._too_large("event", self._bounds.event)
+        self._take(reply.events)
 
     def note(self, kind: str, message: str) -> None:
         """Adds a finding about how the turn was asked."""

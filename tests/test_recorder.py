@@ -174,6 +174,13 @@ def test_a_run_that_cannot_be_read_again_is_not_recorded(tmp_path: Path) -> None
     assert why.startswith("read again, with its secrets covered, it is judged otherwise: ")
 
 
+def test_turns_that_came_in_several_dialects_are_not_recorded(tmp_path: Path) -> None:
+    case = Case(id="well", turns=[{"question": "a"}, {"question": "b"}], max_tool_calls=3)  # type: ignore[list-item]
+    told = heard(Event("", "all"), question="b", dialect="text")
+    done = kept(tmp_path, heard(*ANSWER, question="a"), told, case=case)
+    assert done.problems == [("well", "its turns came in several dialects: native, text")]
+
+
 def test_what_the_disk_refuses_is_said(tmp_path: Path) -> None:
     recorder = Recorder(Shelf(tmp_path, make=True), overwrite=False)
     case = Case(id="漢" * 120, question="Is all well?", required_phrases=["all"])

@@ -21,7 +21,7 @@ from golden.result import CaseResult, RunResult
 from golden.score import score
 from golden.suite import Case, Suite
 from golden.transcript import Transcript, Turn
-from golden.wire import Reply
+from golden.wire import Head, Reply
 from tests.program import CASE, Outcome, Program
 from tests.recordings import ANSWER, FOREIGN, RECORDING, lines, write
 from tests.samples import LEXICON, Sample, samples
@@ -289,6 +289,26 @@ def test_a_dialect_on_the_command_line_reads_the_events_of_a_recording(replayed:
     assert replayed(unnamed).case.status == "passed"
     assert [*map(str, replayed(unnamed, "--dialect", "native").case.turns[0].findings)] == []
     assert replayed(unnamed, "--dialect", "klingon").code == 2
+
+
+@pytest.mark.parametrize(("option", "bound"), [("--max-answer", 60), ("--max-event", 40)])
+def test_what_is_larger_than_is_read_is_an_error_of_a_replay_too(
+    option: str, bound: int, replayed: Callable[..., Outcome]
+) -> None:
+    assert replayed(RECORDING, option, 2 * bound).statuses == ["passed"]
+    case = replayed(RECORDING, option, bound).case
+    assert case.error
+    assert case.error.message == (
+        f"the {option[6:]} is larger than the {bound} bytes that are read, after 0 events, 0 characters of answer\n"
+        f"hint: {option} reads more"
+    )
+
+
+def test_a_recording_of_a_refusal_is_the_error_that_it_was(replayed: Callable[..., Outcome]) -> None:
+    (exchange,) = RECORDING.exchanges
+    refused = exchange._replace(reply=exchange.reply and exchange.reply._replace(head=Head(503, {}, "length")))
+    case = replayed(replace(RECORDING, exchanges=(refused,))).case
+    assert (case.status, case.error and case.error.message) == ("error", "the server answered 503")
 
 
 def test_warnings_are_of_other_models_other_versions_and_of_what_no_case_uses(replayed: Callable[..., Outcome]) -> None:
