@@ -134,7 +134,7 @@ def flaws(value: object, path: Place, repeated: Mapping[int, list[str]]) -> Iter
             yield from flaws(item, (*path, index), repeated)
     elif isinstance(value, float) and not math.isfinite(value):
         yield path, f"expected a finite number, got {shown(value)}"
-    elif isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
+    elif isinstance(value, str) and not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
         yield path, f"half of a surrogate pair stands alone in {shown(value)}"
 
 

@@ -94,24 +94,24 @@ class Lexicon:
         return self._options.get("native" if name == "auto" else name, Options())
 
     def reading(self, name: str) -> Reading:
-        """Returns what reads a dialect's events, and a score beside it.
+        """Returns what reads a dialect's events, and the score of each.
 
-        The score is that of an event named `groundedness`, else the one that stands where the options say.
+        That is the one where the options say, else the dialect's own, else that of an event named `groundedness`.
         """
         read = self.dialect(name).read
         path = self.options(name).groundedness
-        is_native = name == "native"  # it has such events itself
-        if is_native and not path:
+        if name == "native" and not path:  # it has such events itself
             return read
         find = importlib.import_module("golden.declared").search_path(path) if path else None
 
         def reading(event: Event) -> Sequence[Signal]:
-            found = None
-            if event.name == "groundedness" and not is_native:
-                found = score(parse(event.data or "")[0]).score
-            elif find is not None:
-                found = find(event)
-            return read(event) if found is None else (*read(event), Score(found))
+            signals = read(event)
+            if find is not None and (placed := find(event)) is not None:
+                return (*(signal for signal in signals if not isinstance(signal, Score)), Score(placed))
+            if event.name == "groundedness" and not any(isinstance(signal, Score) for signal in signals):
+                named = score(parse(event.data or "")[0])
+                return signals if named.score is None else (*signals, named)
+            return signals
 
         return reading
 

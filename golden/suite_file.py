@@ -3,7 +3,8 @@
 import hashlib
 import importlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -74,8 +75,8 @@ _INNER: Mapping[str, type[Part]] = {
 # What a text alone probably was to be in these.
 _NAMED: Mapping[type[Part] | None, str] = {Alternative: "tool", ToolExpectation: "tool", Question: "question"}
 
-# The ids that are taken in a run: by which case, and by which question.
-_Ids = dict[str, tuple[str, object]]
+# The ids that are taken in a run: by which case (how to name its place), and by which question.
+_Ids = dict[str, tuple[Callable[[], str], object]]
 
 
 class _Outline(Header):
@@ -197,12 +198,12 @@ class _File:
                 self._add(at, problem, "keep one of them")
         if (case_id := _case_id(read.values)) is not None:
             given = "id" in read.values
-            here = (self._place(place), None if given else first_question(read.values))
+            here = (partial(self._place, place), None if given else first_question(read.values))
             first = ids.setdefault(unique_id(case_id), here)
             if first is not here and not given and first[1] == here[1]:
-                self._add(place, f"the same question as {first[0]}", "give one of them an `id`")
+                self._add(place, f"the same question as {first[0]()}", "give one of them an `id`")
             elif first is not here:
-                taken = f"{shown(case_id)} is the id of {first[0]} too"
+                taken = f"{shown(case_id)} is the id of {first[0]()} too"
                 self._add((*place, "id") if given else place, taken, "give one of them another `id`")
         return case
 

@@ -79,6 +79,23 @@ def test_a_score_is_read_beside_any_dialect(event: Event, scores: list[Score]) -
     assert Lexicon().reading("native") is Lexicon().dialect("native").read
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "data", "scores"),
+    [
+        ("native", {"groundedness": "detail.total"}, '{"score": 1, "detail": {"total": 0.5}}', [Score(0.5)]),
+        ("native", {"groundedness": "detail.total"}, '{"score": 1}', [Score(1)]),
+        ("mine", {"rules": [{"event": "groundedness", "groundedness": "value"}]}, '{"value": 1}', [Score(1)]),
+        ("mine", {"rules": [{"event": "groundedness", "groundedness": "score"}]}, '{"score": 1}', [Score(1)]),
+        ("mine", {"rules": [{"event": "x", "text": "y"}], "groundedness": "value"}, '{"value": 1}', [Score(1)]),
+    ],
+)
+def test_an_event_has_one_score_where_the_options_say_else_where_the_dialect_does(
+    name: str, options: dict[str, object], data: str, scores: list[Score]
+) -> None:
+    read = Lexicon({name: options}).reading(name)
+    assert [signal for signal in read(Event("groundedness", data)) if isinstance(signal, Score)] == scores
+
+
 # The commands
 
 

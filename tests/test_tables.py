@@ -1,6 +1,7 @@
 """Dialects that are tables of rules: those that come with golden, and what the rules can say."""
 
 import json
+import tomllib
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ from pydantic import ValidationError
 
 from golden.declared import Table, declared
 from golden.dialects import Dialect, Options
+from golden.errors import TargetError
 from golden.lexicon import Lexicon
+from golden.reader import Bounds, Reader
 from golden.signals import (
     CallDone,
     CallPart,
@@ -27,6 +30,7 @@ from golden.signals import (
 )
 from golden.sse import Event
 from golden.wire import Head, Request
+from tests.samples import Sample, samples
 from tests.streamed import Body, hostile, kinds, turn_of
 
 HEAD = Head(200, {}, "chunked")
@@ -306,3 +310,33 @@ def test_no_event_makes_it_raise(name: str, event: Event) -> None:
     dialect = Lexicon().dialect(name)
     dialect.claims(HEAD, event)
     dialect.read(event)
+
+
+NATIVE = """
+rules = [
+  {event = "token", text = "text"},
+  {event = "message", message = "text"},
+  {event = "tool_call", tool = "name || tool", args = "not_null(args, arguments, input)", id = "id"},
+  {event = "tool_result", result = "result", id = "id", tool = "name || tool"},
+  {event = "groundedness", groundedness = "score"},
+  {event = "usage", input_tokens = "input", output_tokens = "output"},
+  {event = "error", error = "message"},
+  {event = "done", end = true},
+  {when = "@ == '[DONE]'", end = true},
+]
+"""
+
+
+@pytest.mark.parametrize("sample", samples("native"), ids=lambda sample: sample.name)
+def test_a_table_of_nine_rules_reads_what_the_native_dialect_reads(sample: Sample) -> None:
+    built_in = sample.read(dialect="native")
+    table = tomllib.loads(NATIVE)
+    if "end_not_marked" in kinds(built_in):  # what native agents may leave out, and others may not
+        table["rules"] = [rule for rule in table["rules"] if "end" not in rule]
+    reader = Reader("question", "mine", Bounds(), Lexicon({"mine": table}))
+    reader.open(sample.head)
+    reader.feed(sample.body, 0.5)
+    by_table = reader.close(1.0, None if sample.is_whole else TargetError("cut", "the connection broke"))
+    assert built_in.answer or built_in.error
+    for field in ("answer", "final_text", "finish", "tool_calls", "scores", "usage", "timing", "error", "findings"):
+        assert getattr(by_table, field) == getattr(built_in, field), field

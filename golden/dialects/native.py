@@ -3,20 +3,15 @@
 from collections.abc import Callable
 
 from golden.dialects import Dialect, Options
+from golden.fields import NO_MESSAGE, Body, used
 from golden.payload import parse
 from golden.signals import Call, End, Error, Message, Odd, Result, Score, Signal, Text, Tokens
 from golden.sse import Event
 from golden.wire import Head, Post, Request
 
-Body = dict[str, object]
-
-_new = tuple.__new__  # see `sse`
 Signals = tuple[Signal, ...]
 
-_NO_MESSAGE = "no message"
-
-# What JSON numbers hold exactly everywhere; a larger count is no count.
-_MOST_TOKENS = 2**53
+_new = tuple.__new__  # see `sse`
 
 
 def claims(head: Head, event: Event) -> str | None:
@@ -88,16 +83,9 @@ def _groundedness(body: Body) -> Signals:
     return (Score(body["score"]),) if "score" in body else (_malformed("groundedness", "", "has no `score`"),)
 
 
-def _usage(body: Body) -> Signals:
-    counts = [body.get(key) for key in ("input", "output")]
-    if not all(count is None or (type(count) is int and 0 <= count <= _MOST_TOKENS) for count in counts):
-        return (_malformed("usage", "", "has counts that are no whole numbers"),)
-    return (Tokens(*counts),)  # type: ignore[arg-type]  # each is an int or None: checked above
-
-
 def _error(body: Body) -> Signals:
     message = body.get("message")
-    return (Error(message if isinstance(message, str) and message else _NO_MESSAGE),)
+    return (Error(message if isinstance(message, str) and message else NO_MESSAGE),)
 
 
 def _name(body: Body) -> str:
@@ -115,7 +103,7 @@ _READERS: dict[str, Callable[[Body], Signals]] = {
     "tool_call": _tool_call,
     "tool_result": _tool_result,
     "groundedness": _groundedness,
-    "usage": _usage,
+    "usage": lambda body: tuple(used(body, "input", "output", kind=Tokens)),
     "error": _error,
     "done": lambda body: (End(),),
 }
@@ -123,7 +111,7 @@ _READERS: dict[str, Callable[[Body], Signals]] = {
 # What an event says whose data is not as it should be: an agent that fails may have no more to say, and a call that
 # cannot be read is a call all the same.
 _UNREAD: dict[str, tuple[Callable[[str], Signal], ...]] = {
-    "error": (lambda data: Error(data or _NO_MESSAGE),),
+    "error": (lambda data: Error(data or NO_MESSAGE),),
     "tool_call": (lambda data: Call("", data),),
 }
 

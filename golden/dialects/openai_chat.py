@@ -6,20 +6,7 @@ that its index tells apart, its id where every index is the same, and its place 
 
 from golden.dialects import Dialect, Options
 from golden.fields import Body, grounded, ident, messages, objects, opened, said, text, used
-from golden.signals import (
-    Call,
-    CallDone,
-    CallPart,
-    Error,
-    Finish,
-    Odd,
-    Reasoning,
-    Refusal,
-    Result,
-    Signal,
-    Text,
-    Whole,
-)
+from golden.signals import Call, CallDone, CallPart, Error, Finish, Odd, Reasoning, Refusal, Result, Signal, Text, Whole
 from golden.sse import Event
 from golden.wire import Head, Post, Request
 
@@ -73,8 +60,8 @@ def read(event: Event) -> tuple[Signal, ...]:
     body, odd = opened(event)
     if body is None:
         return odd
-    if not (name or odd or "groundedness" in data) and (plain := _plain(body)):
-        return plain
+    if (content := _only_content(body)) is not None and not (name or odd or "groundedness" in data):
+        return (_new(Text, (content, _PART)),)
     signals: list[Signal] = []
     failed = name == "error" or body.get("object") == "error"  # vLLM's is the whole object
     if error := body.get("error") or (body if failed else None):
@@ -90,18 +77,18 @@ def read(event: Event) -> tuple[Signal, ...]:
     return (*signals, *odd)
 
 
-def _plain(body: Body) -> tuple[Signal, ...]:
-    """By far the most chunks: one delta of text and nothing beside it. All others are read with more care."""
+def _only_content(body: Body) -> str | None:
+    """By far the most chunks are one delta of text and nothing beside it; all others are read with more care."""
     choices = body.get("choices")
     if type(choices) is not list or len(choices) != 1 or body.get("usage") or "error" in body:
-        return ()
+        return None
     choice = choices[0]
     if type(choice) is not dict or choice.get("index") or choice.get("finish_reason") or "usage" in choice:
-        return ()
+        return None
     delta = choice.get("delta")
     if type(delta) is dict and len(delta) == 1 and type(content := delta.get("content")) is str:
-        return (_new(Text, (content, _PART)),)
-    return ()
+        return content
+    return None
 
 
 def _choice(choice: Body, signals: list[Signal]) -> None:

@@ -5,19 +5,7 @@ from collections.abc import Callable, Iterator
 from golden.dialects import EVENT_STREAM, LINES, Dialect, Options
 from golden.fields import Body, grounded, ident, lacking, objects, opened, said, score, text, used
 from golden.payload import dump
-from golden.signals import (
-    CallDone,
-    CallPart,
-    End,
-    Error,
-    Finish,
-    Message,
-    Reasoning,
-    Result,
-    Signal,
-    Text,
-    Whole,
-)
+from golden.signals import CallDone, CallPart, End, Error, Finish, Message, Reasoning, Result, Signal, Text, Whole
 from golden.sse import Event
 from golden.wire import Head, Post, Request
 
