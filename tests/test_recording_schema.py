@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from jsonschema import Draft202012Validator
 
 from golden import jsonl
@@ -10,7 +10,7 @@ from golden.assertions import KINDS
 from golden.recording import Recording
 from golden.recording_schema import recording_schema
 from tests.recordings import FOREIGN
-from tests.test_jsonl import ASSERTIONS, CALL, END, FIRST, HEAD, META, RECORDINGS, TOKEN, USER
+from tests.test_jsonl import ASSERTIONS, CALL, END, FIRST, HEAD, META, PATIENT, RECORDINGS, TOKEN, USER
 
 SCHEMA = Draft202012Validator(recording_schema())
 RESULT = FOREIGN[3]
@@ -20,8 +20,8 @@ def accepts(line: object) -> bool:
     return not [*SCHEMA.iter_errors(line)]
 
 
+@PATIENT
 @given(RECORDINGS)
-@settings(deadline=None, max_examples=50)
 def test_the_schema_accepts_each_line_that_golden_writes(recording: Recording) -> None:
     assert all(map(accepts, map(json.loads, jsonl.render(recording).split("\n")[:-1])))
 
