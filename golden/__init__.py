@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from golden.auth import mint_token
     from golden.checks import Check
-    from golden.errors import GoldenError, SuiteError, TargetError, UsageError
+    from golden.errors import GoldenError, RecordingError, SuiteError, TargetError, UsageError
     from golden.expectation import Alternative, ToolExpectation
     from golden.library import evaluate, evaluate_async, run_suite, run_suite_async
     from golden.phrase import Pattern
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from golden.targets.asgi import AsgiTarget
     from golden.targets.call import InProcessTarget
     from golden.targets.http import HttpTarget
+    from golden.targets.replay import ReplayTarget
     from golden.transcript import Transcript
     from golden.version import __version__
     from golden.wildcards import EvalAny, EvalRegex
@@ -40,6 +41,8 @@ _HOMES = {
     "InProcessTarget": "golden.targets.call",
     "Pattern": "golden.phrase",
     "Question": "golden.suite",
+    "RecordingError": "golden.errors",
+    "ReplayTarget": "golden.targets.replay",
     "Request": "golden.wire",
     "RunResult": "golden.result",
     "Suite": "golden.suite",
@@ -73,6 +76,8 @@ __all__ = [
     "InProcessTarget",
     "Pattern",
     "Question",
+    "RecordingError",
+    "ReplayTarget",
     "Request",
     "RunResult",
     "Suite",

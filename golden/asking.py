@@ -13,7 +13,7 @@ from golden.plan import Plan
 from golden.reader import Reader
 from golden.transcript import Turn
 from golden.watch import Stop, Watch
-from golden.wire import Chunk, Head, Request, Target
+from golden.wire import Chunk, Head, Reply, Request, Target
 
 # To be woken for a piece costs several times what reading it does. So where pieces come faster than this, golden lets
 # some gather; those that were at hand, read together with one that was waited for, come faster still.
@@ -30,6 +30,7 @@ class Asked(NamedTuple):
         dialect: the dialect's name; `auto` where it was not told.
         reason: why it is that one, "" where it was not told.
         retry_after_s: how long the server wants to be left alone, None where it does not say.
+        reply: as it came, where it is to be recorded.
     """
 
     turn: Turn
@@ -37,6 +38,7 @@ class Asked(NamedTuple):
     dialect: str
     reason: str
     retry_after_s: float | None
+    reply: Reply | None = None
 
 
 async def ask(target: Target, request: Request, plan: Plan, timeout_s: float | None, stop: Stop) -> Asked:
@@ -44,6 +46,8 @@ async def ask(target: Target, request: Request, plan: Plan, timeout_s: float | N
     again = ""
     while True:
         reader = Reader(request.question, plan.dialect, plan.bounds, plan.lexicon)
+        if plan.record is not None:
+            reader.kept = []
         if again:
             reader.note("asked_again", again)
         try:
@@ -58,23 +62,29 @@ async def _asked_once(
     target: Target, request: Request, plan: Plan, timeout_s: float | None, stop: Stop, reader: Reader
 ) -> Asked:
     error: TargetError | None = None
+    head: Head | None = None
     refused: Head | None = None
+    ended_s: float | None = None
     body = b""
-    is_open = False
     named = "--timeout" if timeout_s is None else "the case's timeout_s"
     watch = Watch(stop, timeout_s or plan.timeout_s, plan.idle_timeout_s, named)
     now = asyncio.get_running_loop().time
     try:
         async with watch, _reply(target, request) as reply:
             asked = now()
-            while (piece := await _next(reply, is_open)) is not None:
+            while (piece := await _next(reply, head is not None)) is not None:
                 waited, watch.last = now() - asked, now()
                 if isinstance(piece, Head):
-                    is_open = True
+                    head = piece
                     reader.open(piece)
                     if not refusal.answers(piece, reader.accepted):
                         refused = piece
                         watch.linger()
+                elif isinstance(piece, Reply):
+                    head, ended_s = piece.head, piece.ended_s
+                    refused = None if head.status == 200 else head
+                    if not refused:
+                        reader.replay(piece)
                 elif refused:
                     body += piece.data
                     if len(body) >= refusal.BODY:
@@ -95,13 +105,17 @@ async def _asked_once(
         error = refusal.refusal(refused, body[: refusal.BODY], plan.secrets.cover, next(iter(reader.accepted)))
     elif watch.fired and not reader.ended:
         error = TargetError("timeout", f"{watch.fired}, after {reader.came}")
-    turn = reader.close(now() - watch.start, error)
+    ended_s = round(now() - watch.start, 6) if ended_s is None else ended_s
+    turn = reader.close(ended_s, error)
     wait = refusal.retry_after_s(refused, time.time()) if refused else None
-    return Asked(turn, reader.size, reader.dialect, reader.reason, wait)
+    came = None
+    if reader.kept is not None and head is not None:
+        came = Reply(head, tuple(reader.kept), ended_s, reader.dialect)
+    return Asked(turn, reader.size, reader.dialect, reader.reason, wait, came)
 
 
 @asynccontextmanager
-async def _reply(target: Target, request: Request) -> AsyncIterator[AsyncIterator[Head | Chunk]]:
+async def _reply(target: Target, request: Request) -> AsyncIterator[AsyncIterator[Head | Chunk | Reply]]:
     try:
         reply = target.ask(request)
     except (Exception, SystemExit) as error:
@@ -113,14 +127,16 @@ async def _reply(target: Target, request: Request) -> AsyncIterator[AsyncIterato
             await reply.aclose()
 
 
-async def _next(reply: AsyncIterator[Head | Chunk], is_open: bool) -> Head | Chunk | None:
+async def _next(reply: AsyncIterator[Head | Chunk | Reply], is_open: bool) -> Head | Chunk | Reply | None:
     try:
         piece: object = await anext(reply)
     except StopAsyncIteration:
         return None
     except (Exception, SystemExit) as error:
         raise _fault(error) from error
-    if isinstance(piece, Head) or (is_open and isinstance(piece, Chunk) and isinstance(piece.data, bytes)):
+    if isinstance(piece, Head) or (not is_open and isinstance(piece, Reply)):
+        return piece
+    if is_open and isinstance(piece, Chunk) and isinstance(piece.data, bytes):
         return piece
     raise TargetError("agent", f"the target gave {piece!r:.60}, not a Head and then Chunks of bytes")
 

@@ -16,6 +16,7 @@ _RUN_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option("--agent", metavar="MODULE:NAME", help="In-process: a callable."),
     click.option("--asgi", metavar="MODULE:NAME", help="In-process: an ASGI app, with no socket."),
     click.option("--base-url", metavar="URL", help="HTTP: a running server or preview."),
+    click.option("--replay", metavar="PATH", help="Recordings: a file or a folder."),
     click.option("--golden", metavar="FILE", multiple=True, help="A suite, the same as naming it as an argument."),
     click.option("--path", metavar="PATH", help="Where questions are posted.  [default: the dialect's]"),
     click.option("--dialect", metavar="NAME", help="How the agent speaks.  [default: auto]"),
@@ -44,6 +45,12 @@ _RUN_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option("--dry-run", is_flag=True, default=None, help="Show what would be sent; send nothing."),
     click.option("--json-out", metavar="FILE", help="Write the results as JSON; `-` is standard output."),
     click.option("--out", metavar="FILE", multiple=True, help="Write a report, its format by suffix."),
+    click.option("--baseline", metavar="RESULTS", help="Compare with these, and show what changed first."),
+    click.option(
+        "--fail-on",
+        type=click.Choice(["failures", "regressions"]),
+        help="What makes exit code 1.  [default: failures]",
+    ),
     click.option("-q", "--quiet", is_flag=True, default=None, help="Show less."),
     click.option("-v", "--verbose", is_flag=True, default=None, help="Show each case's answer and events."),
     click.option("--config", type=click.Path(path_type=Path), help="The configuration.  [default: pyproject.toml]"),
@@ -65,6 +72,7 @@ def cli() -> None:
 
 @cli.command(epilog="Example: golden run golden_questions.json --base-url http://127.0.0.1:8400")
 @_run_options
+@click.option("--record", metavar="DIR", help="Keep a recording of each case as well.")
 @click.pass_context
 def run(context: click.Context, /, config: Path | None, suite: tuple[str, ...], **given: object) -> None:
     """Run suites against a target and report.
@@ -74,14 +82,77 @@ def run(context: click.Context, /, config: Path | None, suite: tuple[str, ...], 
     context.exit(_commands().run(suite, given, config))
 
 
+@cli.command(epilog="Example: golden record golden_questions.json --to recordings")
+@_run_options
+@click.option("--to", "record", metavar="DIR", help="Where the recordings go.  [default: recordings]")
+@click.option("--overwrite", is_flag=True, help="Replace recordings that are there.")
+@click.option("--allow-ci-write", is_flag=True, help="Write where CI is set, too.")
+@click.pass_context
+def record(
+    context: click.Context,
+    /,
+    config: Path | None,
+    suite: tuple[str, ...],
+    overwrite: bool,
+    allow_ci_write: bool,
+    **given: object,
+) -> None:
+    """Run, and keep each case as a recording.
+
+    An existing recording is kept, unless --overwrite is given.
+    """
+    writing = {"overwrite": overwrite, "allow_ci_write": allow_ci_write}
+    context.exit(_commands().record(suite, given, config, **writing))
+
+
 @cli.command(epilog="Example: golden check golden_questions.json")
 @click.argument("suite", nargs=-1)
 @click.option("--results", metavar="FILE", help="Also warn of tools that were never called in these results.")
+@click.option("--replay", metavar="DIR", help="Also say where these recordings have parted from the suites.")
 @click.option("--config", type=click.Path(path_type=Path), help="The configuration.  [default: pyproject.toml]")
 @click.pass_context
-def check(context: click.Context, config: Path | None, results: str | None, suite: tuple[str, ...]) -> None:
+def check(
+    context: click.Context, config: Path | None, results: str | None, replay: str | None, suite: tuple[str, ...]
+) -> None:
     """Validate suites without running them."""
-    context.exit(_commands().check(suite, config, results))
+    context.exit(_commands().check(suite, config, results, replay))
+
+
+@cli.command(epilog="Example: golden compare baseline.json results.json")
+@click.argument("baseline")
+@click.argument("results")
+@click.option("--json-out", metavar="FILE", help="Write RESULTS with what changed as JSON; `-` is standard output.")
+@click.option("-v", "--verbose", is_flag=True, help="Show what changed of every case listed.")
+@click.pass_context
+def compare(context: click.Context, baseline: str, results: str, json_out: str | None, verbose: bool) -> None:
+    """Say what changed between two results files.
+
+    The exit code is that of a run that fails on regressions alone.
+    """
+    context.exit(_commands().compare(baseline, results, json_out, verbose))
+
+
+@cli.command(epilog="Example: golden bless results.json --to baseline.json")
+@click.argument("results")
+@click.option("--to", metavar="BASELINE", required=True, help="The file to write; what it held is replaced.")
+@click.pass_context
+def bless(context: click.Context, results: str, to: str) -> None:
+    """Make these results the baseline.
+
+    Refused when a case is an error or was not run.
+    """
+    context.exit(_commands().bless(results, to))
+
+
+@cli.command(epilog="Example: golden report results.json --out report.txt")
+@click.argument("results")
+@click.option(
+    "--out", metavar="FILE", multiple=True, required=True, help="A report, its format by suffix; `-` is text."
+)
+@click.pass_context
+def report(context: click.Context, results: str, out: tuple[str, ...]) -> None:
+    """Write reports again from a results file."""
+    context.exit(_commands().report(results, out))
 
 
 @cli.command(epilog="Example: golden merge shard-1.json shard-2.json --json-out results.json")
@@ -121,7 +192,7 @@ def try_dialect(
 
 
 @cli.command(epilog="Example: golden schema suite > golden.schema.json")
-@click.argument("kind", type=click.Choice(["suite", "results"]))
+@click.argument("kind", type=click.Choice(["suite", "results", "recording"]))
 @click.pass_context
 def schema(context: click.Context, kind: str) -> None:
     """Print the JSON Schema of a kind of file."""

@@ -8,19 +8,23 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import IO, cast
-from urllib.parse import quote
+from typing import cast
 
 import click
 
-from golden import dialects, loading, reports, targets
+from golden import dialects, drift, loading, reports
+from golden.blessing import blessed
 from golden.checkout import checked_out
-from golden.dialects import headed, posting
+from golden.compare import compare as compared
+from golden.compare import regression_code
+from golden.console import progress, say, warn
+from golden.digest import digest
 from golden.engine import Observer, run_jobs
-from golden.errors import UsageError
-from golden.headers import headers, without_secrets
+from golden.errors import TargetError, UsageError
+from golden.headers import headers
 from golden.hearing import as_json, as_text, heard
 from golden.identity import unique_id
 from golden.interrupts import Interrupts
@@ -28,28 +32,38 @@ from golden.lexicon import Lexicon, built_in
 from golden.lint import lint
 from golden.merge import merged
 from golden.output import Output, standard_output
-from golden.payload import dump
 from golden.plan import Job, Plan
 from golden.planning import planned
+from golden.preview import preview
+from golden.recorder import Recorder
+from golden.recording_schema import recording_schema
 from golden.redaction import Secrets
-from golden.reports import Report, View
-from golden.result import CaseResult, RunResult
+from golden.report_files import places, show, write
+from golden.reports import View
+from golden.result import RunResult
 from golden.result_file import failed_ids, read_results
+from golden.score import Scorer
 from golden.selection import Selection, selected
 from golden.settings import Settings, chosen_target, settings
+from golden.shelf import Shelf
+from golden.standalone import standalone
 from golden.suite import Suite
 from golden.suite_file import load_suites
 from golden.suite_schema import suite_schema
 from golden.targeting import covered, known_secrets, target_of
-from golden.targets import spoken
-from golden.tries import request
+from golden.targets.replay import ReplayTarget
 from golden.visible import visible
 from golden.watch import Stop
-from golden.wire import Head, Post, Target, address
+from golden.wire import Head, Target
 
 _SUITE = "golden_questions.json"
+_RECORDINGS = "recordings"
 
-_SESSION = "(a fresh session)"
+_SCHEMAS: Mapping[str, Callable[[], dict[str, object]]] = {
+    "suite": suite_schema,
+    "results": partial(RunResult.model_json_schema, by_alias=True),
+    "recording": recording_schema,
+}
 
 # What a captured body was sent as, by the suffix of its file, where no header says.
 _TYPES = {
@@ -62,64 +76,150 @@ _TYPES = {
 
 def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None) -> int:
     """`golden run`: asks the selected cases, writes the reports, and returns the exit code."""
+    return _run(_settings(suites, given, config), overwrite=False)
+
+
+def record(
+    suites: Sequence[str], given: Mapping[str, object], config: Path | None, *, overwrite: bool, allow_ci_write: bool
+) -> int:
+    """`golden record`: runs, keeps each case that answered as a recording, and returns the exit code of the run."""
     options = _settings(suites, given, config)
-    selection = _selected(options)
+    if chosen_target(options)[0] == "replay":
+        raise UsageError("a replay is no real run: there is nothing to record", hint="name another target")
+    if os.environ.get("CI") and not (allow_ci_write or options.dry_run):
+        raise UsageError(
+            "CI is set: recordings are made where a person reviews them", hint="--allow-ci-write writes them here too"
+        )
+    return _run(options.model_copy(update={"record": options.record or _RECORDINGS}), overwrite=overwrite)
+
+
+def _run(options: Settings, *, overwrite: bool) -> int:
+    read, own = _asked(options)
+    selection = _selected(options, read)
     jobs = selection.jobs
+    baseline = None if options.baseline is None else read_results(options.baseline)
     if options.dry_run:
-        _say("\n".join(_preview(jobs, options)))
+        say("\n".join(preview(jobs, options)))
         return 0
     with ExitStack() as stack:
         interrupts = stack.enter_context(Interrupts())
         # In this order: an output that cannot be written is found before the agent's code is loaded.
-        outputs = _outputs(options, [job.suite for job in jobs], stack)
+        outputs = places(options.out, options.json_out, [job.suite.path for job in jobs if job.suite.path], stack)
+        recorder = None if options.record is None else Recorder(Shelf(Path(options.record), make=True), overwrite)
         report = reports.load("json" if options.json_out == "-" else "text")
         stdout = stack.enter_context(standard_output())
         secrets = known_secrets()
         stack.enter_context(_covered(secrets))
         lexicon = Lexicon(options.dialects)
-        target = target_of(options, lexicon, secrets) if any(job.skip is None for job in jobs) else None
-        plan = planned(options, selection, lexicon, secrets, checked_out())
-        observe = stack.enter_context(_progress(len(jobs), options))
+        is_asked = any(job.skip is None for job in jobs)
+        target = target_of(options, lexicon, secrets, alone=bool(own)) if is_asked else None
+        plan = planned(options, selection, lexicon, secrets, checked_out(), own)
+        if isinstance(target, ReplayTarget):
+            for warning in drift.warnings(read, jobs, target.shelf, plan):
+                warn(f"warning: {warning}")
+        if recorder is not None:
+            plan = replace(plan, record=recorder.record)
+        observe = stack.enter_context(progress(len(jobs), quiet=options.quiet))
         unwritten: list[str] = []
+        codes: list[int] = []
 
         def finish(result: RunResult) -> None:
+            changed = None if baseline is None else compared(baseline, result)
+            codes.append(
+                regression_code(result, changed) if changed and options.fail_on == "regressions" else result.exit_code
+            )
             # Standard output first, and each of them whatever becomes of the others.
-            unwritten.extend(_print(report, result, options, stdout))
-            for kind, output in outputs:
-                try:
-                    output.write(kind.render(result, View()))
-                except UsageError as error:
-                    unwritten.append(error.message)
+            unwritten.extend(show(report, result, changed, options.verbose - options.quiet, stdout))
+            unwritten.extend(write(outputs, result, changed))
 
-        result = _complete(jobs, target, plan, observe, finish, interrupts)
+        _complete(jobs, target, plan, observe, finish, interrupts)
+    if recorder is not None:
+        _tell(recorder, options)
     for problem in unwritten:
         click.echo(f"error: {problem}", err=True)
-    return 128 + interrupts.caught if interrupts.caught else result.exit_code or (2 if unwritten else 0)
+    return 128 + interrupts.caught if interrupts.caught else codes[0] or (2 if unwritten else 0)
 
 
-def check(suites: Sequence[str], config: Path | None, results: str | None) -> int:
+def _tell(recorder: Recorder, options: Settings) -> None:
+    """Says what was recorded, and why anything was not."""
+    for case_id, problem in sorted(recorder.problems):
+        warn(f"warning: {case_id} was not recorded: {problem}")
+    kept = f", {len(recorder.kept)} were there and are kept (`golden record --overwrite`)" if recorder.kept else ""
+    if not options.quiet:
+        warn(f"{options.record}: {len(recorder.written)} recorded{kept}")
+
+
+def check(suites: Sequence[str], config: Path | None, results: str | None, replay: str | None) -> int:
     """`golden check`: validates suites, warns of what is probably not meant, and returns the exit code."""
     options = _settings(suites, {}, config)
     read = _suites(options)
+    target = None if replay is None else ReplayTarget(replay)
     run = None if results is None else read_results(results)
     called = None if run is None else {name for result in run.results for name in result.actual_tools}
     for suite in read:
-        _say(f"{suite.path}: {len(suite.cases)} cases")
+        say(f"{suite.path}: {len(suite.cases)} cases")
     for place, problem, remedy in lint(read, called):
-        _warn(f"warning: {place}: {problem}", *([f"  hint: {remedy}"] if remedy else []))
+        warn(f"warning: {place}: {problem}", *([f"  hint: {remedy}"] if remedy else []))
+    return 0 if target is None else _parted(read, target, options)
+
+
+def _parted(read: Sequence[Suite], target: ReplayTarget, options: Settings) -> int:
+    """Says where suites and recordings have parted; returns the exit code that a replay would have of it."""
+    jobs = [Job(suite, case) for suite in read for case in suite.cases if case.skip is None]
+    for warning in drift.warnings(read, jobs, target.shelf, Plan(model=options.model)):
+        warn(f"warning: {warning}")
+    faults = [*drift.faults(jobs, target)]
+    for job, error in faults:
+        warn(f"error: {job.case.id}: {error.message}", *([f"  hint: {error.hint}"] if error.hint else []))
+    return TargetError.exit_code if faults else 0
+
+
+def compare(baseline: str, results: str, json_out: str | None, verbose: bool) -> int:
+    """`golden compare`: says what changed, and returns the exit code of a run that fails on regressions alone."""
+    with ExitStack() as stack:
+        output = stack.enter_context(closing(Output(Path(json_out)))) if json_out not in (None, "-") else None
+        before, run = read_results(baseline), read_results(results)
+        changed = compared(before, run)
+        written = "" if json_out is None else reports.load("json").render(run, changed, View())
+        if output is not None:
+            output.write(written)
+    say(written.rstrip("\n") if json_out == "-" else "\n".join(digest(changed, int(verbose), sys.stdout.isatty())))
+    return regression_code(run, changed)
+
+
+def bless(results: str, to: str) -> int:
+    """`golden bless`: makes these results the baseline, whole or not at all."""
+    with closing(Output(Path(to))) as output:
+        run = blessed(results, read_results(results))
+        output.write(reports.load("json").render(run, None, View()))
+    of = run.summary
+    say(visible(f"{to}: {of.total} cases: {of.passed} passed, {of.failed} failed, {of.skipped} skipped"))
     return 0
+
+
+def report(results: str, out: Sequence[str]) -> int:
+    """`golden report`: writes reports of a run again, with what its baseline said of it."""
+    with ExitStack() as stack:
+        files = places(out, None, (), stack)
+        run = read_results(results)
+        problems = write(files, run, run.comparison)
+        if "-" in out:
+            problems += show(reports.load("text"), run, run.comparison, 0, sys.stdout)
+    for problem in problems:
+        warn(f"error: {problem}")
+    return UsageError.exit_code if problems else 0
 
 
 def merge(results: Sequence[str], json_out: str) -> int:
     """`golden merge`: joins the results of shards, and returns the exit code that the whole run has."""
     if json_out == "-":
         joined = merged([(path, read_results(path)) for path in results])
-        _say(reports.load("json").render(joined, View()).rstrip("\n"))
+        say(reports.load("json").render(joined, None, View()).rstrip("\n"))
     else:
         with closing(Output(Path(json_out))) as output:
             joined = merged([(path, read_results(path)) for path in results])
-            output.write(reports.load("json").render(joined, View()))
-        _say(reports.load("text").render(joined, View(detail=-1)).rstrip("\n"))
+            output.write(reports.load("json").render(joined, None, View()))
+        say(reports.load("text").render(joined, None, View(detail=-1)).rstrip("\n"))
     return joined.exit_code
 
 
@@ -127,7 +227,7 @@ def list_dialects(config: Path | None) -> int:
     """`golden dialect list`: names the dialects: golden's own, those of other packages, and those that are declared."""
     own, others = built_in(), loading.others(dialects)
     for name in dict.fromkeys((*Lexicon(settings({}, config).dialects).names(), *others)):
-        _say(name if name in own else f"{name} ({'installed' if name in others else 'declared'})")
+        say(name if name in own else f"{name} ({'installed' if name in others else 'declared'})")
     return 0
 
 
@@ -140,14 +240,13 @@ def try_dialect(file: str, name: str, given: Sequence[str], json: bool, config: 
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
     found = heard(body, Head(200, dict(sent), "chunked"), name, lexicon)
-    _say(as_json(found) if json else "\n".join(as_text(found)))
+    say(as_json(found) if json else "\n".join(as_text(found)))
     return 0 if found.turn.error is None else 3
 
 
 def schema(kind: str) -> int:
     """`golden schema`: prints a JSON Schema."""
-    shown = suite_schema() if kind == "suite" else RunResult.model_json_schema(by_alias=True)
-    _say(json.dumps(shown, indent=2))
+    say(json.dumps(_SCHEMAS[kind](), indent=2))
     return 0
 
 
@@ -165,95 +264,24 @@ def _suites(options: Settings) -> list[Suite]:
     return load_suites(options.suites or [_SUITE], follow_links=not options.isolated)
 
 
-def _selected(options: Settings) -> Selection:
+def _asked(options: Settings) -> tuple[list[Suite], dict[str, Scorer]]:
+    """The suites of a run, and golden's own scorers that their cases name."""
+    if options.replay is None or options.suites:
+        return _suites(options), {}
+    suite, own = standalone(Shelf(Path(options.replay)))
+    return [suite], own
+
+
+def _selected(options: Settings, suites: Sequence[Suite]) -> Selection:
     there = [] if options.failed is None else failed_ids(read_results(options.failed))
     failed = None if options.failed is None else [*map(unique_id, there)]
-    suites = _suites(options)
     known = {unique_id(case.id) for suite in suites for case in suite.cases}
     if gone := [name for name in there if unique_id(name) not in known]:
-        _warn(f"warning: {options.failed}: no suite has the cases {', '.join(gone)}, which did not pass there")
+        warn(f"warning: {options.failed}: no suite has the cases {', '.join(gone)}, which did not pass there")
     selection = selected(suites, options, failed, os.environ)
     for warning in selection.warnings:
         click.echo(visible(warning), err=True)
     return selection
-
-
-def _preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
-    """What a run would send, secrets left out: needs neither the agent nor a secret."""
-    is_asked = any(job.skip is None for job in jobs)
-    kind, where = chosen_target(options) if is_asked else ("", "")
-    lexicon = Lexicon(options.dialects)
-    dialect, said = lexicon.dialect(options.dialect), spoken(lexicon.options(options.dialect), options.path)
-    post = posting(dialect, said)
-
-    def shown(sent: Post, of: str = "") -> Iterator[str]:
-        path = sent.path.replace(quote(_SESSION, safe=""), _SESSION)
-        yield f"  {sent.method} {address(where, path) if kind == 'base_url' else f'{path} of {where}'}{of}"
-        for name, value in sent.headers.items():
-            header = f"{name}: {value}"
-            yield f"  {without_secrets(header) if name in {*map(str.lower, said.headers)} else header}"
-        yield from (f"  {without_secrets(header)}" for header in options.header)
-        yield f"  {dump(sent.body)}{' (as a form)' if sent.form else ''}"
-
-    if kind == "base_url":
-        loading.load(targets, "http", "HttpTarget")(where)  # refuses what a run would refuse
-    for job in jobs:
-        if job.skip is not None:
-            yield f"{visible(job.case.id)}: skipped: {visible(job.skip)}"
-            continue
-        trials, tries = job.tries(Plan(retries=options.retries, trials=options.trials))
-        often = f" ({trials} trials)" if trials > 1 else f" (up to {tries} tries)" if tries > 1 else ""
-        yield f"{visible(job.case.id)}{often}: {visible(' / '.join(job.case.questions))}"
-        if kind == "agent":
-            yield f"  call {where}"
-            continue
-        history = tuple((question, "(its answer)") for question in job.case.questions)
-        turns = [
-            replace(request(job, Plan(model=options.model), question, _SESSION, ()), history=history[:number])
-            for number, (question, _) in enumerate(history)
-        ]
-        if opening := dialect.opens and dialect.opens(turns[0], said):
-            yield from shown(headed(opening.post, said))
-        for number, turn in enumerate(turns, start=1):
-            yield from shown(post(turn), f" (turn {number} of {len(turns)})" if job.case.turns else "")
-        if dialect.closes:
-            yield from shown(headed(dialect.closes(turns[-1], said), said))
-
-
-def _warn(*lines: str) -> None:
-    with suppress(OSError):  # nobody reads it
-        click.echo("\n".join(map(visible, lines)), err=True)
-
-
-def _say(text: str) -> None:
-    with suppress(BrokenPipeError):  # whoever read it has read enough
-        click.echo(text)
-
-
-def _outputs(options: Settings, suites: Sequence[Suite], stack: ExitStack) -> list[tuple[Report, Output]]:
-    """The report files, their places taken.
-
-    Raises:
-        UsageError: a format that is not known, the same file twice, a suite, or a place that cannot be written.
-    """
-    taken = {os.path.realpath(suite.path) for suite in suites if suite.path}
-    formats = reports.by_suffix()
-    wanted = [(Path(name), Path(name).suffix) for name in options.out if name != "-"]
-    if options.json_out is not None and options.json_out != "-":
-        wanted.append((Path(options.json_out), ".json"))
-    if [*options.out, options.json_out].count("-") > 1:
-        raise UsageError("standard output is named twice: it holds one report")
-    outputs: dict[Path, tuple[Report, Output]] = {}
-    for path, suffix in wanted:
-        if suffix not in formats:
-            raise UsageError(f"--out {path}: no report has the suffix {suffix!r}", hint=f"known: {', '.join(formats)}")
-        place = Path(os.path.realpath(path))
-        if str(place) in taken:
-            raise UsageError(f"{path} is a suite: a report would take its place")
-        if place in outputs:
-            raise UsageError(f"{path} is named twice as an output")
-        outputs[place] = (formats[suffix], stack.enter_context(closing(Output(path))))
-    return list(outputs.values())
 
 
 @contextmanager
@@ -268,36 +296,6 @@ def _covered(secrets: Secrets) -> Iterator[None]:
         warnings.showwarning = told  # type: ignore[assignment]  # it takes what that is called with
         with covered(secrets):
             yield
-
-
-def _print(report: Report, result: RunResult, options: Settings, stdout: IO[str]) -> list[str]:
-    """Writes the report that standard output holds; returns what kept it from being written."""
-    detail = options.verbose - options.quiet
-    try:
-        stdout.write(report.render(result, View(detail=detail, color=stdout.isatty())))
-        stdout.flush()
-    except BrokenPipeError:
-        pass  # the verdict does not hang on who reads it
-    except OSError as error:
-        return [f"cannot write standard output: {error.strerror}"]
-    return []
-
-
-@contextmanager
-def _progress(total: int, options: Settings) -> Iterator[Observer]:
-    """Tells people on standard error how far it is: a bar on a terminal, a line a case elsewhere."""
-    if options.quiet:
-        yield lambda result: None
-    elif sys.stderr.isatty():
-        with click.progressbar(length=total, label="golden", file=sys.stderr) as bar:
-            yield lambda result: bar.update(1)
-    else:
-
-        def tell(result: CaseResult) -> None:
-            with suppress(OSError):  # nobody reads it, or the disk is full: the reports are what counts
-                click.echo(f"{result.status} {visible(result.case_id)}", err=True)
-
-        yield tell
 
 
 def _complete(

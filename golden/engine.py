@@ -105,6 +105,7 @@ async def run_jobs(
         git=plan.git,
         complete=all(result.status != "not_run" for result in ordered),
         shard=plan.shard,
+        unselected=plan.unselected,
     )
     return RunResult(run=info, summary=summarise(ordered), results=ordered)
 

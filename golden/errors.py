@@ -59,7 +59,7 @@ class TargetError(GoldenError):
 
     Args:
         kind: what happened, as the results name it: `unreachable`, `refused`, `http`, `redirect`, `not_a_stream`,
-            `unknown_dialect`, `cut`, `too_large`, `timeout`, `stream_error`, `agent`, `empty`.
+            `unknown_dialect`, `cut`, `too_large`, `timeout`, `stream_error`, `agent`, `empty`, `recording`.
     """
 
     exit_code = 3
@@ -67,6 +67,12 @@ class TargetError(GoldenError):
     def __init__(self, kind: str, message: str, *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.kind = kind
+
+
+class RecordingError(GoldenError):
+    """A recording that cannot be read, with the line that is wrong. In a case it becomes that case's error."""
+
+    exit_code = 3
 
 
 class AskAgain(TargetError):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 from golden.errors import UsageError
-from golden.redaction import Secrets
+from golden.redaction import TELLING, Secrets
 
 Headers: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]]
 """Names and values; as pairs, a name may come twice."""
@@ -16,7 +16,6 @@ AUTHORISING = frozenset({"authorization", "api-key", "cookie", "x-api-key"})
 # They say where the question's body ends, which is not for options to say.
 _FRAMING = frozenset({"connection", "content-length", "transfer-encoding"})
 
-_SENSITIVE = re.compile(r"auth|cookie|key|pass|secret|session|token", re.IGNORECASE)
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NAMED = re.compile(r"([A-Za-z]+ )?\$([A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})")
 _VARIABLE = re.compile(r"\$(\$|[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})?")
@@ -119,7 +118,7 @@ def sendable(given: Headers, secrets: Secrets, who: str = "headers") -> tuple[tu
             raise UsageError(f"{who}: golden sets {name!r} itself")
         if not (value.isascii() and value.isprintable()):
             raise UsageError(f"{who}: the value of {name!r} holds characters that no header can hold")
-        if _SENSITIVE.search(name):
+        if TELLING.search(name):
             secrets.add(value)
             secrets.add(value.rpartition(" ")[2])
     return tuple(pairs)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import Field, JsonValue, ValidationError, field_validator
 
@@ -21,6 +21,9 @@ from golden.sse import Event
 from golden.wire import Head
 
 _TABLES = Path(dialects.__file__).parent
+
+Reading: TypeAlias = Callable[[Event], Sequence[Signal]]
+"""What reads a dialect's events."""
 
 
 class _Options(Part):
@@ -92,7 +95,7 @@ class Lexicon:
         """Returns what is said of a dialect."""
         return self._options.get("native" if name == "auto" else name, Options())
 
-    def reading(self, name: str) -> Callable[[Event], Sequence[Signal]]:
+    def reading(self, name: str) -> Reading:
         """Returns what reads a dialect's events, and the score of each.
 
         That is the one where the options say, else the dialect's own, else that of an event named `groundedness`.

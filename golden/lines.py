@@ -64,4 +64,5 @@ class Pieces:
         text = self._decoder.decode(piece)
         mended = text.encode(errors="surrogateescape").decode(errors="replace")
         self.invalid_utf8 = self.invalid_utf8 or mended != text
-        return [Event("", mended, "", at)] if text else []
+        raw = text.encode(errors="surrogateescape") if mended != text else None
+        return [Event("", mended, "", at, raw)] if text else []

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 
 from golden.errors import UsageError
-from golden.result import RunInfo, RunResult, ShardResult, summarise
+from golden.result import RunInfo, RunResult, ShardResult, summarise, with_comparison
 from golden.visible import excerpt
 
 _SHOWN = 10  # the most names that a message lists
@@ -58,7 +58,8 @@ def merged(runs: Sequence[tuple[str, RunResult]]) -> RunResult:
         "complete": all(info.complete for info in infos),
         "shard": None,
     }
-    return RunResult(run=infos[0].model_copy(update=whole), summary=summarise(results), results=results)
+    run = RunResult(run=infos[0].model_copy(update=whole), summary=summarise(results), results=results)
+    return with_comparison(run, None)  # a part's own, with a baseline, knows nothing of the others
 
 
 def _unlike(parts: Sequence[_Part]) -> Iterable[str]:

@@ -16,6 +16,9 @@ from golden.errors import UsageError
 _UMASK = os.umask(0)
 os.umask(_UMASK)
 
+NEW_FILE = 0o666 & ~_UMASK
+"""The mode of a file that was not there before."""
+
 
 class Output:
     """A file that is written whole or not at all.
@@ -78,7 +81,7 @@ class Output:
     def _mode(self) -> int:
         if self._target.exists():
             return self._target.stat().st_mode & 0o777
-        return 0o666 & ~_UMASK
+        return NEW_FILE
 
 
 @contextmanager

@@ -1,15 +1,19 @@
 """What a run is to do: the selected cases, and how."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from golden.lexicon import Lexicon
 from golden.reader import Bounds
+from golden.recording import Heard
 from golden.redaction import Secrets
 from golden.result import GitResult, ShardResult, SuiteResult
 from golden.score import Scorer
 from golden.suite import Case, Suite
+
+Record: TypeAlias = Callable[["Job", "Plan", Sequence[Heard]], None]
+"""Keeps what came of a case, of the try that gave its verdict. It raises nothing, and runs in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,8 @@ class Plan:
         git: the commit that is checked out, for the results.
         shard: which part of a run this is, for the results.
         suites: those that cases were selected from, for the results; where None, those of the cases.
+        unselected: the ids of their other cases, for the results.
+        record: keeps each case that answered; None where none is to be kept.
     """
 
     dialect: str = "auto"
@@ -55,6 +61,8 @@ class Plan:
     git: GitResult | None = None
     shard: ShardResult | None = None
     suites: tuple[SuiteResult, ...] | None = None
+    unselected: tuple[str, ...] = ()
+    record: Record | None = None
 
 
 @dataclass(frozen=True, slots=True)

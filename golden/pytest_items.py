@@ -125,14 +125,18 @@ def _settings(config: pytest.Config) -> Settings:
     """Those of `[tool.golden]`, with the target that the command line names, else the ini file."""
     by_option = {name: config.getoption(f"golden_{name}") for name in TARGETS}
     by_ini = {name: config.getini(f"golden_{name}") for name in TARGETS}
-    given = {name: value for name, value in (by_option if any(by_option.values()) else by_ini).items() if value}
+    is_option = any(by_option.values())
+    given = {name: value for name, value in (by_option if is_option else by_ini).items() if value}
+    if "replay" in given:
+        given["replay"] = str((config.invocation_params.dir if is_option else config.rootpath) / given["replay"])
     if len(given) > 1:
         raise UsageError(f"more than one target: {', '.join(f'golden_{name}' for name in given)}", hint="give one")
     options = settings(given, start=config.rootpath)
     if all(getattr(options, name) is None for name in TARGETS):
         raise UsageError(
             "no target: where do the answers come from?",
-            hint="golden_agent = MODULE:NAME, golden_asgi = MODULE:NAME or golden_base_url = URL in pytest's ini file",
+            hint="golden_agent = MODULE:NAME, golden_asgi = MODULE:NAME, golden_base_url = URL or golden_replay = PATH "
+            "in pytest's ini file",
         )
     return options.model_copy(update={"folder": str(config.rootpath)}) if given else options
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-_TARGETS = ("agent", "asgi", "base_url")
+_TARGETS = ("agent", "asgi", "base_url", "replay")
 
 _SUITES = pytest.StashKey[set[Path]]()
 """All suites that are named; only they are taken for suites."""

@@ -1,19 +1,19 @@
 """One turn's reading: pieces of a body → events → signals → `Turn`. Live runs, replays and tests all read with it."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from golden import dialects
 from golden.dialects import Framing
-from golden.errors import TargetError
+from golden.errors import TargetError, UsageError
 from golden.gathering import Fold
-from golden.lexicon import Lexicon
+from golden.lexicon import Lexicon, Reading
 from golden.lines import Lines, Pieces
 from golden.payload import parse
 from golden.sse import Decoder, Event
 from golden.transcript import Turn
-from golden.wire import Head
+from golden.wire import Head, Reply
 
 # How much is read between two looks at the bounds, in bytes.
 _SLICE = 64 * 1024
@@ -58,12 +58,14 @@ class Reader:
         dialect: the dialect's name; `auto` until it is told.
         reason: why it is that one, "" until then.
         framing: how events are told apart.
+        kept: takes the events as they are told apart, where it is a list.
     """
 
     def __init__(self, question: str, dialect: str, bounds: Bounds, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
         self.dialect = dialect
         self.reason = "" if dialect == "auto" else "named"
+        self.kept: list[Event] | None = None
         self._dialect = None if dialect == "auto" else lexicon.dialect(dialect)
         self._read = None if dialect == "auto" else lexicon.reading(dialect)
         self.framing: Framing = "sse" if self._dialect is None else self._dialect.framings[0]
@@ -86,6 +88,31 @@ class Reader:
         self._fold.session = head.session
         if head.asked_again:
             self.note("asked_again", f"the question was sent twice: {head.asked_again}")
+
+    def replay(self, reply: Reply) -> None:
+        """Takes a whole reply of a recording, whose events were told apart when they came.
+
+        Raises:
+            TargetError: as `feed` does, or the dialect that it was recorded in is not known.
+        """
+        self._head = reply.head
+        for kind, message in reply.notes:
+            self.note(kind, message)
+        named = "native" if reply.is_golden else reply.dialect if self.dialect == "auto" else "auto"
+        if named not in ("", "auto"):
+            try:
+                self._speak(named, "as recorded")
+            except UsageError as error:
+                raise TargetError("recording", f"recorded in a dialect that is not here: {error.message}") from None
+        self.framing = dialects.framing(reply.head) if self._dialect is None else self._dialect.framings[0]
+        # In characters, not bytes, which are no fewer: what was recorded within its bounds is always read within them.
+        sizes = [len(event.data or "") for event in reply.events]
+        self._size = sum(sizes)
+        if self._size > self._bounds.answer:
+            self._too_large("answer", self._bounds.answer)
+        if max(sizes, default=0) > self._bounds.event:
+            self._too_large("event", self._bounds.event)
+        self._take(reply.events)
 
     def note(self, kind: str, message: str) -> None:
         """Adds a finding about how the turn was asked."""
@@ -153,16 +180,25 @@ class Reader:
 
     def _decode(self, piece: bytes, at: float) -> None:
         most = self._bounds.event
-        may_be_large = self._size > most  # before that no event needs to be measured
-        for event in self._decoder.feed(piece, at):
-            if may_be_large and event.data is not None and len(event.raw or event.data.encode()) > most:
-                self._too_large("event", most)
-            if self._read is None:
-                self._detect(event)
-            else:
-                self._fold.add(event, self._read(event))
-        if may_be_large and self._decoder.size > most:
+        events = self._decoder.feed(piece, at)
+        if self._size <= most:  # no event needs to be measured
+            self._take(events)
+            return
+        sizes = [len(event.raw or (event.data or "").encode()) for event in events]
+        large = next((index for index, size in enumerate(sizes) if size > most), None)
+        self._take(events[:large])
+        if large is not None or self._decoder.size > most:
             self._too_large("event", most)
+
+    def _take(self, events: Sequence[Event]) -> None:
+        if self.kept is not None:
+            self.kept += events
+        waiting, read, add = iter(events), self._read, self._fold.add
+        while read is None and (event := next(waiting, None)):
+            read = self._detect(event)
+        if read is not None:
+            for event in waiting:
+                add(event, read(event))
 
     def close(self, at: float, error: TargetError | None = None) -> Turn:
         """Ends the reading, `at` seconds after the request, and returns the turn; `error` is what cut it short."""
@@ -189,17 +225,21 @@ class Reader:
             error=error,
         )
 
-    def _detect(self, event: Event) -> None:
+    def _detect(self, event: Event) -> Reading | None:
         self._unclaimed.append(event)
         found = self._lexicon.detect(self._head, event, self.framing)
         if found is None:
-            return
-        self.dialect, self.reason = found
-        self._dialect = self._lexicon.dialect(self.dialect)
-        self._read = self._lexicon.reading(self.dialect)
+            return None
+        read = self._speak(*found)
         earlier, self._unclaimed = self._unclaimed, []
         for one in earlier:
-            self._fold.add(one, self._read(one))
+            self._fold.add(one, read(one))
+        return read
+
+    def _speak(self, dialect: str, reason: str) -> Reading:
+        self._dialect, self._read = self._lexicon.dialect(dialect), self._lexicon.reading(dialect)
+        self.dialect, self.reason = dialect, reason
+        return self._read
 
     def _too_large(self, what: str, bound: int) -> None:
         raise TargetError(

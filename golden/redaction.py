@@ -2,9 +2,13 @@
 
 import base64
 import re
+from urllib.parse import parse_qsl
 
 # The variables of the environment that may hold the secret tokens are minted from; the first that is set wins.
 VARIABLES = ("EVAL_JWT_SECRET", "JWT_SECRET")
+
+TELLING = re.compile(r"auth|cookie|key|pass|secret|session|token", re.IGNORECASE)
+"""Names of headers, and in queries of URLs, that tell of a secret."""
 
 # Below this a value is too common to be looked for: it would blot out half a report and protect nothing.
 _SHORTEST = 4
@@ -41,6 +45,12 @@ class Secrets:
         # The longest first: where one is part of another, the whole of it must go.
         forms = [form for value in sorted(self._values, key=len, reverse=True) for form in _forms(value)]
         self._pattern = re.compile("|".join(forms))
+
+    def add_query(self, url: str) -> None:
+        """Takes what the query of a URL, or of a path, holds under telling names."""
+        for name, value in parse_qsl(url.partition("?")[2].partition("#")[0]):
+            if TELLING.search(name):
+                self.add(value)
 
     def cover(self, text: str) -> str:
         """Returns `text` with every secret in it covered; its length is unchanged."""

@@ -4,10 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import ceil, isfinite
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WrapValidator, model_validator
 
+from golden.change import Comparison
+from golden.log import Entry, Log
 from golden.shard import MOST
 from golden.sse import whole
 
@@ -23,6 +25,13 @@ class _Model(BaseModel):
     # Readers pass over keys that they do not know: a newer golden may have written them.
     # An agent's NaN is written as the text "NaN": the file itself is always JSON.
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, ser_json_inf_nan="strings")
+
+
+Events: TypeAlias = Annotated[
+    Sequence[Entry],
+    WrapValidator(lambda given, read: given if isinstance(given, Log) else Log(read(given))),
+    PlainSerializer(list, return_type=list[Entry]),
+]
 
 
 class CheckResult(_Model):
@@ -83,7 +92,7 @@ class TurnResult(_Model):
     groundedness: float | None
     usage: UsageResult | None
     timing: TimingResult
-    events: tuple[tuple[float, str, str], ...]
+    events: Events
     events_total: int
     findings: tuple[FindingResult, ...]
     error: ErrorResult | None
@@ -134,6 +143,8 @@ class CaseResult(_Model):
     tags: tuple[str, ...] = ()
     model: str | None = None
     metadata: Mapping[str, object] = {}
+    case_sha256: str | None = None
+    change: Literal["regressed", "fixed", "still_failing", "new", "unchanged"] | None = None
 
     def __repr__(self) -> str:
         """Stands in failures of tests, where the whole would fill the screen."""
@@ -180,7 +191,10 @@ class ShardResult(_Model):
 
 
 class RunInfo(_Model):
-    """The run itself; `complete` is false where golden stopped before every case was judged."""
+    """The run itself; `complete` is false where golden stopped before every case was judged.
+
+    `unselected` are the ids of the suites' cases that were not asked for.
+    """
 
     started_at: str
     duration_s: float
@@ -190,6 +204,7 @@ class RunInfo(_Model):
     git: GitResult | None
     complete: bool
     shard: ShardResult | None = None
+    unselected: tuple[str, ...] = ()
 
 
 class Quantiles(_Model):
@@ -217,11 +232,12 @@ class Summary(_Model):
 
 
 class RunResult(_Model):
-    """A whole run. `results` stand in suite order, one for each selected case."""
+    """A whole run. `results` stand in suite order, one for each selected case; `comparison` is with a baseline."""
 
     schema_: Annotated[Literal["golden.results/1"], Field(alias="schema")] = SCHEMA
     run: RunInfo
     summary: Summary
+    comparison: Comparison | None = None
     results: tuple[CaseResult, ...]
 
     @property
@@ -239,6 +255,13 @@ def exit_code(results: Sequence[CaseResult]) -> int:
     """The exit code that these results give (contract 2)."""
     statuses = {result.status for result in results}
     return next((code for status, code in _EXIT if status in statuses), 0)
+
+
+def with_comparison(run: RunResult, comparison: Comparison | None) -> RunResult:
+    """Returns the run with what its baseline says of it, or without any where that is None."""
+    changes = {case.case_id: case.change for case in comparison.cases} if comparison else {}
+    results = tuple(one.model_copy(update={"change": changes.get(one.case_id)}) for one in run.results)
+    return run.model_copy(update={"comparison": comparison, "results": results})
 
 
 def summarise(results: Sequence[CaseResult]) -> Summary:
@@ -292,8 +315,7 @@ def _quantiles(times: list[float]) -> Quantiles:
 def write(result: RunResult) -> str:
     """Returns the results as JSON: keys in the contract's order, a case a line, so that two files compare by line."""
     head = _json(result.model_copy(update={"results": ()}))
-    cases = ",\n".join(map(_json, result.results))
-    return f"{head.removesuffix(']}')}\n{cases}\n]}}\n"
+    return "".join([head.removesuffix("]}"), "\n", ",\n".join(map(_json, result.results)), "\n]}\n"])
 
 
 def _json(model: _Model) -> str:

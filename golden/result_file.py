@@ -23,7 +23,11 @@ _SHOWN = 5  # the most faults that a message lists
 _COUNTS = ("total", "passed", "failed", "errors", "skipped", "not_run")
 
 # Where pydantic would speak of its own, and of our classes.
-_SAID = {"model_type": "expected an object", "tuple_type": "expected a list"}
+_SAID = {
+    "dataclass_type": "expected an object",
+    "model_type": "expected an object",
+    "tuple_type": "expected a list",
+}
 
 _HINT = "a results file is what `golden run --json-out F` writes; was this one cut, or changed by hand?"
 

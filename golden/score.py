@@ -4,7 +4,6 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from functools import cache
 from types import MappingProxyType
 from typing import Never, cast
 
@@ -12,6 +11,7 @@ from golden.blame import raised_at
 from golden.checks import Check, Cover, families
 from golden.errors import HINT
 from golden.gathering import Fold
+from golden.log import Log
 from golden.redaction import Secrets
 from golden.result import (
     AttemptResult,
@@ -219,6 +219,7 @@ def _result(
         tags=tuple(map(cover, case.tags)),
         model=model and cover(model),
         metadata=cast("dict[str, object]", secrets.cover_value(case.metadata)),
+        case_sha256=case.sha256(suite.system_prompt),
     )
 
 
@@ -244,13 +245,12 @@ def _short(covered: str) -> str:
 def turn_result(turn: Turn, secrets: Secrets) -> TurnResult:
     """Returns a turn as it is written, secrets covered."""
     cover = secrets.cover
-    name = cache(cover)  # a stream has few names and many events
     answer = cover(turn.answer)
     return TurnResult(
         question=cover(turn.question),
-        answer=answer.encode()[:_ANSWER].decode(errors="ignore"),
+        answer=_cut(answer),
         answer_chars=len(answer),
-        final_text=cover(turn.final_text).encode()[:_ANSWER].decode(errors="ignore"),
+        final_text=answer if turn.final_text == turn.answer else _cut(cover(turn.final_text)),
         finish=turn.finish,
         tool_calls=tuple(
             ToolCallResult(
@@ -265,7 +265,7 @@ def turn_result(turn: Turn, secrets: Secrets) -> TurnResult:
             first_token_s=_rounded(turn.timing.first_token_s),
             total_s=round(turn.timing.total_s, 6),
         ),
-        events=tuple([(at, name(event), signal) for at, event, signal in turn.events]),
+        events=Log(turn.events, cover),
         events_total=turn.events_total,
         findings=tuple(
             FindingResult(kind=finding.kind, message=_short(cover(finding.message))) for finding in turn.findings
@@ -276,3 +276,7 @@ def turn_result(turn: Turn, secrets: Secrets) -> TurnResult:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 6)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) * 4 <= _ANSWER else text.encode()[:_ANSWER].decode(errors="ignore")

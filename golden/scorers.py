@@ -1,6 +1,7 @@
 """Checks of a user's own, loaded by name (contract 8)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import cast
 
 from golden.errors import UsageError
@@ -9,19 +10,24 @@ from golden.plan import Job
 from golden.score import Scorer
 
 
-def load_scorers(jobs: Iterable[Job], *, isolated: bool) -> dict[str, Scorer]:
+def load_scorers(
+    jobs: Iterable[Job], *, isolated: bool, known: Mapping[str, Scorer] = MappingProxyType({})
+) -> dict[str, Scorer]:
     """Imports every scorer that a case which is asked names, each once.
 
     Args:
         jobs: the cases.
         isolated: whether scorers are refused, as where other people's suites are run.
+        known: golden's own, by the names that cases give them.
 
     Raises:
         UsageError: one cannot be loaded or called, or none may be.
     """
-    scorers: dict[str, Scorer] = {}
+    scorers: dict[str, Scorer] = {**known}
     for job in jobs:
         for name in job.case.scorers if job.skip is None else ():
+            if name in known:
+                continue
             if isolated:
                 raise UsageError(
                     f"case {job.case.id!r} names the scorer {name}, and --isolated runs no code of a suite's",

@@ -20,12 +20,14 @@ class Selection(NamedTuple):
         shard: the part of a larger run that they are, None where they are all of it.
         suites: the suites of that larger run, each that has a case in it.
         warnings: what was asked for and is not there.
+        unselected: the ids of the cases that the options let not through.
     """
 
     jobs: list[Job]
     shard: ShardResult | None
     suites: tuple[SuiteResult, ...]
     warnings: list[str]
+    unselected: tuple[str, ...] = ()
 
 
 def selected(
@@ -45,13 +47,17 @@ def selected(
     part = None if options.shard is None else shard(options.shard)
     warnings = []
     every: list[Job] = []
+    unselected = []
     for suite in suites:
         unset = unmet(suite, environ)
         if unset:
             warnings.append(f"skipping evals: {', '.join(unset)} not set ({suite.path})")
         for case in suite.cases:
             skip = f"{', '.join(unset)} not set" if unset else case.skip
-            every += [Job(suite, case, skip)] if _lets_through(case, options, failed) else []
+            if _lets_through(case, options, failed):
+                every.append(Job(suite, case, skip))
+            else:
+                unselected.append(case.id)
     known = {case.id for suite in suites for case in suite.cases}
     warnings += [
         f"warning: no case is called {name!r}; {did_you_mean(name, known)}".removesuffix("; ")
@@ -65,7 +71,7 @@ def selected(
     shards = None if part is None else ShardResult(index=part.index, count=part.count, cases=ids)
     ran = {id(job.suite): SuiteResult(path=job.suite.path, sha256=job.suite.sha256) for job in every}
     jobs = every if part is None else [job for job in every if holds(part, job.case.id)]
-    return Selection(jobs, shards, tuple(ran.values()), warnings)
+    return Selection(jobs, shards, tuple(ran.values()), warnings, tuple(unselected))
 
 
 def _lets_through(case: Case, options: Settings, failed: Collection[str] | None) -> bool:

@@ -11,13 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from golden.errors import UsageError, did_you_mean
 
 # The options that name a target; exactly one is used.
-TARGETS = ("agent", "asgi", "base_url")
+TARGETS = ("agent", "asgi", "base_url", "replay")
 
 # What is no option, or would come too late where the file has been obeyed already.
 _NOT_IN_FILE = frozenset({"folder", "isolated"})
 
 # The options that name files: in a configuration they are relative to it.
-_PATHS = ("suites", "failed", "out", "json_out")
+_PATHS = ("replay", "suites", "failed", "baseline", "out", "json_out", "record")
 
 # What says nothing of tries.
 _NOTHING = {"retries": 0, "trials": 1}
@@ -37,6 +37,7 @@ class Settings(BaseModel):
     agent: str | None = None
     asgi: str | None = None
     base_url: str | None = None
+    replay: str | None = None
     suites: list[str] = []
     path: str | None = None
     dialect: str = "auto"
@@ -64,6 +65,9 @@ class Settings(BaseModel):
     dry_run: bool = False
     json_out: str | None = None
     out: list[str] = []
+    baseline: str | None = None
+    fail_on: Literal["failures", "regressions"] = "failures"
+    record: str | None = None
     quiet: bool = False
     verbose: bool = False
     isolated: bool = False
@@ -73,6 +77,10 @@ class Settings(BaseModel):
     def _agree(self) -> Self:
         if self.retries and self.trials > 1:
             raise ValueError("retries and trials exclude each other: trials say how often, retries hide how often not")
+        if self.fail_on == "regressions" and self.baseline is None:
+            raise ValueError("regressions are counted against a baseline: --baseline RESULTS is missing")
+        if self.replay is not None and self.record is not None:
+            raise ValueError("replay and record exclude each other: what is recorded is a real run")
         return self
 
 
@@ -94,8 +102,8 @@ def settings(given: Mapping[str, object], config: Path | None = None, start: Pat
         raise UsageError(f"more than one target: {_options(on_line or in_file)}", hint=f"give one of {_all_targets()}")
     if on_line:
         configured = {name: value for name, value in configured.items() if name not in TARGETS}
-    for one, other in (("retries", "trials"), ("trials", "retries")):
-        if given.get(one) not in (None, _NOTHING[one]):
+    for one, other in (("retries", "trials"), ("trials", "retries"), ("replay", "record")):
+        if given.get(one) not in (None, _NOTHING.get(one)):
             configured.pop(other, None)  # they exclude each other, and the command line wins
     return validated({**configured, **given}, lambda name: _option(name) if name in given else f"[tool.golden] {name}")
 

@@ -160,6 +160,9 @@ def whole(text: str) -> str:
 
 def encode(event: Event) -> bytes:
     """Returns the block that gives `event` back when it is read; line ends inside `data` become LF."""
+    name, data, id, _, raw = event
+    if data is not None and raw is None and not id and data.isascii() and name.isascii() and data.isprintable():
+        return f"event: {name}\ndata: {data}\n\n".encode() if name else f"data: {data}\n\n".encode()  # by far the most
     lines = []
     if event.name:
         lines.append(b"event: " + whole(event.name).encode())

@@ -1,6 +1,7 @@
 """`Suite` and `Case`: what is asked of an agent, and what must hold of its answers (contract 3)."""
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeAlias, cast
@@ -29,6 +30,9 @@ _ADDED = ("forbidden_phrases", "forbidden_tools")
 
 # Where a case says one of a row, the defaults say none of it.
 _SET_ASIDE = (("expect", "expect_first", "expect_order", "expect_no_tool_call"), ("retries", "trials"))
+
+# What may change and leave a case the same: another model is another agent, which is what a baseline is for.
+_NOT_ASKED = ("id", "tags", "skip", "model")
 
 # Of each row one field at most may say something.
 _EXCLUDE = (
@@ -187,6 +191,16 @@ class Case(Defaults):
     synonyms: ClassVar[dict[str, str]] = {**Defaults.synonyms, "prompt": "question"}
 
     _line: int | None = PrivateAttr(None)
+    _text: str = PrivateAttr("")
+
+    def sha256(self, system_prompt: str | None) -> str:
+        """Returns the SHA-256 of what is asked, with that prompt where the case has none, and of what must hold."""
+        if not self._text:
+            # Without defaults: a field that a later golden adds changes no hash.
+            told = self.model_dump(mode="json", exclude={*_NOT_ASKED}, exclude_defaults=True)
+            self._text = json.dumps(told, sort_keys=True)
+        prompt = self.system_prompt if self.system_prompt is not None else system_prompt
+        return hashlib.sha256(json.dumps([self._text, prompt]).encode()).hexdigest()
 
     @property
     def has_patterns(self) -> bool:

@@ -17,7 +17,7 @@ from golden.targets import Factory, Spec, spoken
 from golden.wire import Target
 
 # The option that names a target → the file of its kind.
-_KINDS = {"agent": "call", "asgi": "asgi", "base_url": "http"}
+_KINDS = {"agent": "call", "asgi": "asgi", "base_url": "http", "replay": "replay"}
 
 
 def known_secrets(secrets: Secrets | None = None) -> Secrets:
@@ -39,13 +39,14 @@ def covered(secrets: Secrets) -> Iterator[None]:
         raise
 
 
-def target_of(options: Settings, lexicon: Lexicon, secrets: Secrets) -> Target:
+def target_of(options: Settings, lexicon: Lexicon, secrets: Secrets, *, alone: bool = False) -> Target:
     """Makes the target that the options name; an agent in this process is imported.
 
     Args:
         options: of the run.
         lexicon: the dialects that there are.
         secrets: takes what the target is given and must not be written.
+        alone: whether there is no suite, and recordings are judged by themselves.
 
     Raises:
         UsageError: none is named, or it cannot be used.
@@ -69,5 +70,6 @@ def target_of(options: Settings, lexicon: Lexicon, secrets: Secrets) -> Target:
             allow_hosts=tuple(options.allow_host),
             environ=dict(os.environ),
             secrets=secrets,
+            alone=alone,
         )
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -13,9 +13,10 @@ from golden import score
 from golden.asking import Asked, ask
 from golden.errors import TargetError
 from golden.plan import Job, Plan
+from golden.recording import Heard
 from golden.result import CaseResult
-from golden.transcript import Transcript, Turn
-from golden.verdict import Try, expected_to_fail, verdict
+from golden.transcript import Transcript
+from golden.verdict import Try, deciding, expected_to_fail, verdict
 from golden.watch import Stop, Watch
 from golden.wire import Request, Target
 
@@ -32,17 +33,25 @@ class Ran(NamedTuple):
     dialects: dict[str, str]
 
 
-def request(job: Job, plan: Plan, question: str, session_id: str, before: Sequence[Turn]) -> Request:
-    """Returns one question of a case as it is asked, after the turns before it."""
+def request(
+    job: Job,
+    plan: Plan,
+    question: str,
+    session_id: str,
+    history: tuple[tuple[str, str], ...],
+    answer_ids: tuple[str, ...] = (),
+) -> Request:
+    """Returns one question of a case as it is asked, `history` being the turns before it."""
     suite, case = job.suite, job.case
     return Request(
         question,
         session_id,
         turns=len(case.questions),
-        history=tuple((turn.question, turn.answer) for turn in before),
-        answer_ids=tuple(turn.answer_id for turn in before),
+        history=history,
+        answer_ids=answer_ids,
         model=job.model(plan),
         system_prompt=suite.system_prompt if case.system_prompt is None else case.system_prompt,
+        case_id=case.id,
     )
 
 
@@ -50,12 +59,19 @@ async def run_case(job: Job, target: Target, plan: Plan, stop: Stop, pool: Execu
     """Asks, scores, and tries again: Job → CaseResult."""
     trials, _ = job.tries(plan)
     tries: list[Try] = []
+    came: list[list[Asked]] = []
     dialects: dict[str, str] = {}
     async for each, asked in _tries(job, target, plan, stop, pool):
         tries.append(each)
+        came.append(asked)
         for one in asked:
             if one.reason:
                 dialects.setdefault(one.dialect, one.reason)
+    if plan.record is not None:
+        decider = tries.index(deciding(tries, trials))
+        if tries[decider].result.status != "not_run":
+            heard = [Heard(one.reply, one.turn) for one in came[decider] if one.reply is not None]
+            await asyncio.get_running_loop().run_in_executor(pool, plan.record, job, plan, heard)
     if job.case.xfail is None:
         return Ran(verdict(tries, trials, plan.flaky), dialects)
     result = verdict(tries, trials, "pass").model_copy(update={"flaky": False})
@@ -89,7 +105,8 @@ async def _asked(job: Job, target: Target, plan: Plan, stop: Stop) -> list[Asked
     asked: list[Asked] = []
     session_id = uuid4().hex
     for question in job.case.questions:
-        asking = request(job, plan, question, session_id, [one.turn for one in asked])
+        history = tuple((one.turn.question, one.turn.answer) for one in asked)
+        asking = request(job, plan, question, session_id, history, tuple(one.turn.answer_id for one in asked))
         asked.append(await ask(target, asking, plan, job.case.timeout_s, stop))
         session_id = asked[-1].turn.session or session_id
         if asked[-1].turn.error is not None or stop.reason is not None:

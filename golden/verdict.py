@@ -32,16 +32,15 @@ def verdict(tries: Sequence[Try], trials: int, flaky: Literal["pass", "fail"]) -
         trials: how many there were to be: where more than one, all must pass.
         flaky: what a case that passed on a later try counts as.
     """
-    # A run that was stopped leaves a try out: where the others decide all the same, they do.
-    deciding = _deciding(tries, ("failed", "error", "not_run") if trials > 1 else ("passed", "failed", "not_run"))
+    decider = deciding(tries, trials)
     attempts = tuple(
         row.model_copy(update={"trial": each.trial, "try_": each.number})
         for each in tries
         for row in each.result.attempts
     )
     judged = [each.result.passed for each in tries if each.result.status != "not_run"]
-    is_flaky = deciding.result.passed and deciding.number > 1
-    result = deciding.result.model_copy(
+    is_flaky = decider.result.passed and decider.number > 1
+    result = decider.result.model_copy(
         update={
             "attempts": attempts,
             "flaky": is_flaky,
@@ -49,7 +48,7 @@ def verdict(tries: Sequence[Try], trials: int, flaky: Literal["pass", "fail"]) -
         }
     )
     if is_flaky and flaky == "fail":
-        return _turned(result, False, "flaky", f"it passed only on try {deciding.number}, and --flaky is `fail`")
+        return _turned(result, False, "flaky", f"it passed only on try {decider.number}, and --flaky is `fail`")
     return result
 
 
@@ -61,8 +60,11 @@ def pass_hat(run: int, passed: int) -> list[float]:
     return [comb(passed, k) / comb(run, k) for k in range(1, run + 1)]
 
 
-def _deciding(tries: Sequence[Try], statuses: Sequence[str]) -> Try:
-    """The first try with the first of these statuses that any has; else the last."""
+def deciding(tries: Sequence[Try], trials: int) -> Try:
+    """Returns the try that gives a case its verdict: of those that decide, the first."""
+    # The first try with the first of these statuses that any has; else the last. A run that was stopped leaves a try
+    # out: where the others decide all the same, they do.
+    statuses = ("failed", "error", "not_run") if trials > 1 else ("passed", "failed", "not_run")
     return next((each for status in statuses for each in tries if each.result.status == status), tries[-1])
 
 

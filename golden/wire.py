@@ -5,6 +5,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
+from golden.sse import Event
+
 # How a body shows that it ended: HTTP's last chunk or full length, an ASGI app's final message, an iterable's end.
 # `close` is no proof: a connection that just closes cannot be told from one that was cut.
 Ends = Literal["chunked", "length", "app", "iterable", "close"]
@@ -22,6 +24,7 @@ class Request:
         model: the model asked for, or None.
         system_prompt: the system prompt asked for, or None.
         answer_ids: for each of the turns before, the id that the agent gave its answer, "" for none.
+        case_id: the case that asks it.
     """
 
     question: str
@@ -31,6 +34,7 @@ class Request:
     model: str | None = None
     system_prompt: str | None = None
     answer_ids: tuple[str, ...] = ()
+    case_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +73,41 @@ class Head:
 
 
 class Chunk(NamedTuple):
-    """Bytes of a body as they arrived, `at` seconds after the request, or None for: now."""
+    """Bytes of a body as they arrived, `at` seconds after the request, or None for: now.
+
+    A body whose last piece has its own time ended then.
+    """
 
     data: bytes
     at: float | None = None
+
+
+class Reply(NamedTuple):
+    """A whole reply as it came, its events told apart: what a recording gives instead of a head and chunks.
+
+    Attributes:
+        head: its head; `ends` says how the body showed that it ended.
+        events: in the order and at the times they came.
+        ended_s: when golden stopped listening, in seconds after the request.
+        dialect: the one that it was read in, "" where that is not known.
+        notes: findings that its events do not show, as (kind, message).
+        is_golden: whether its events are golden's own, made of messages: they are `native`, whatever dialect is named.
+    """
+
+    head: Head
+    events: tuple[Event, ...]
+    ended_s: float
+    dialect: str = ""
+    notes: tuple[tuple[str, str], ...] = ()
+    is_golden: bool = False
 
 
 class Target(Protocol):
     """Where answers come from. A user's own target is any object of this shape.
 
     `open` is entered once a run, before the first question, and left after the last. `ask` yields one `Head`, then
-    the body's `Chunk`s; it ends when the body has ended whole and raises `TargetError` for anything else. An async
-    generator is closed early (`aclose`) when nobody wants the rest.
+    the body's `Chunk`s, or else one `Reply`; it ends when the body has ended whole and raises `TargetError` for
+    anything else. An async generator is closed early (`aclose`) when nobody wants the rest.
     """
 
     kind: str
@@ -88,4 +115,4 @@ class Target(Protocol):
 
     def open(self) -> AbstractAsyncContextManager[object]: ...
 
-    def ask(self, request: Request) -> AsyncIterator[Head | Chunk]: ...
+    def ask(self, request: Request) -> AsyncIterator[Head | Chunk | Reply]: ...

@@ -533,6 +533,11 @@ def test_schema_prints_a_json_schema(kind: str, field: str, capfd: pytest.Captur
     assert field in json.loads(capfd.readouterr().out)["properties"]
 
 
+def test_the_schema_of_a_recording_is_that_of_a_line(capfd: pytest.CaptureFixture[str]) -> None:
+    assert _run(["schema", "recording"]) == 0
+    assert json.loads(capfd.readouterr().out)["title"] == "A line of a recording"
+
+
 # Git
 
 

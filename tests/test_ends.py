@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from golden import commands
+from golden import commands, report_files
 from golden.engine import run_jobs
 from golden.errors import SuiteError
 from golden.output import Output
@@ -103,7 +103,7 @@ def test_an_output_that_fails_late_keeps_neither_the_others_nor_the_verdict_back
 ) -> None:
     Path("gone").mkdir()
     agent = module(WELL)
-    print_report = commands._print
+    print_report = report_files.show
 
     def then_gone(*arguments: object) -> list[str]:
         for file in Path("gone").iterdir():
@@ -111,7 +111,7 @@ def test_an_output_that_fails_late_keeps_neither_the_others_nor_the_verdict_back
         Path("gone").rmdir()
         return print_report(*arguments)  # type: ignore[arg-type]  # passed on as they are
 
-    monkeypatch.setattr(commands, "_print", then_gone)
+    monkeypatch.setattr(commands, "show", then_gone)
     ran = golden_run("--agent", agent, "--out", "gone/report.txt", "--out", "kept.txt")
     assert ran.code == 2
     assert "error: cannot write gone/report.txt: No such file or directory" in ran.err

@@ -13,6 +13,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from golden import jsonl
+from tests.recordings import RECORDING, write
 from tests.servers import ANSWER, Server, chunked
 
 # Without what only costs time here.
@@ -331,6 +333,16 @@ def test_the_target_of_the_command_line_wins_over_that_of_the_ini_file(project: 
     with Server(chunked(ANSWER)) as server:
         assert project.pytest("--golden-base-url", server.url).outcomes == {"good": "passed"}
         assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("way", [("golden_replay = kept", ""), ("golden_agent = no:agent", "--golden-replay=../kept")])
+def test_recordings_are_a_target_too(way: tuple[str, str], project: Project) -> None:
+    (project.folder / "elsewhere").mkdir()
+    write(project.folder / "kept", "well", jsonl.render(RECORDING))
+    project.write(pytest__ini=f"[pytest]\n{way[0]}", suite__yaml=ONE % "well")
+    named = [option for option in way[1:] if option]
+    ran = project.pytest(*named, "--golden", str(project.folder / "suite.yaml"), cwd="elsewhere")
+    assert ran.outcomes == {"well": "passed"}
 
 
 def test_settings_of_the_project_hold(project: Project) -> None:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from golden import reports
 from golden.errors import UsageError
+from golden.layout import PIECE
 from golden.redaction import Secrets
 from golden.reports import View
-from golden.reports.text import _PIECE, REPORT
+from golden.reports.text import REPORT
 from golden.result import CaseResult, CheckResult, RunResult, TargetResult, UsageResult, read
 from golden.score import not_run, skipped
 from golden.suite import Case, Suite
@@ -25,7 +26,7 @@ BAD: dict[str, object] = {"required_phrases": ["ill"]}
 
 
 def shown(*results: CaseResult, detail: int = 0, color: bool = False, **info: Any) -> str:
-    return REPORT.render(run_of(*results, **info), View(detail=detail, color=color))
+    return REPORT.render(run_of(*results, **info), None, View(detail=detail, color=color))
 
 
 def lines(*results: CaseResult, detail: int = 0, **info: Any) -> list[str]:
@@ -308,7 +309,7 @@ PLACES: dict[str, Callable[[str], RunResult]] = {
 @pytest.mark.parametrize("detail", [-1, 0, 1])
 def test_what_would_steer_a_terminal_is_shown_and_not_obeyed(place: str, detail: int) -> None:
     half = "" if "answer" in place or place == "phrase" else "\ud83d"  # answers are whole when they are scored
-    text = REPORT.render(PLACES[place](HOSTILE + half), View(detail=detail))
+    text = REPORT.render(PLACES[place](HOSTILE + half), None, View(detail=detail))
     assert {char for char in text if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")} == {"\n"}
     assert not {"\u202e", "\u200b", "\U000e0041"} & set(text)
     assert text.encode()
@@ -349,7 +350,7 @@ def test_no_line_is_wider_than_80_columns(text: str, detail: int) -> None:
         left_out("a", text).model_copy(update=name),
         target=TargetResult(kind="http", name=text, dialect="native", reason=text),
     )
-    report = REPORT.render(run, View(detail=detail))
+    report = REPORT.render(run, None, View(detail=detail))
     assert [line for line in report.splitlines() if columns(line) > 80] == []
     assert not re.search(r" $", report, re.MULTILINE)
 
@@ -372,7 +373,7 @@ def test_text_is_broken_at_spaces_and_between_wide_characters_only() -> None:
 
 def test_every_wide_character_is_known() -> None:
     wide = filter(is_wide, map(chr, range(0x110000)))
-    assert [hex(ord(char)) for char in wide if len(_PIECE.findall(char * 2)) != 2] == []
+    assert [hex(ord(char)) for char in wide if len(PIECE.findall(char * 2)) != 2] == []
 
 
 def test_the_lines_of_passed_cases_stand_in_columns() -> None:
@@ -397,7 +398,7 @@ def test_a_thousand_cases_are_shown_fast_and_in_order() -> None:
     ]
     run = run_of(*results)
     begin = time.process_time()
-    text = REPORT.render(run, View())
+    text = REPORT.render(run, None, View())
     assert time.process_time() - begin < 1
     assert re.findall(r"^(?:passed|FAILED) +case-(\d+)", text, re.MULTILINE) == [
         *(str(at) for at in range(1000) if not at % 3),
@@ -419,7 +420,7 @@ def test_a_report_is_found_by_its_name_and_by_its_suffix() -> None:
 @pytest.mark.parametrize("view", [View(), View(detail=1, color=True), View(detail=-1)])
 def test_the_json_report_is_the_results_file_whatever_is_shown(view: View) -> None:
     run = run_of(*WHOLE)
-    text = reports.load("json").render(run, view)
+    text = reports.load("json").render(run, None, view)
     assert read(text) == run
     assert json.loads(text)["schema"] == "golden.results/1"
 
@@ -428,11 +429,15 @@ def test_rendering_changes_nothing_and_gives_the_same_each_time() -> None:
     run = run_of(*WHOLE)
     before = run.model_dump_json()
     for name in ("text", "json"):
-        assert reports.load(name).render(run, View(detail=1)) == reports.load(name).render(run, View(detail=1))
+        assert reports.load(name).render(run, None, View(detail=1)) == reports.load(name).render(
+            run, None, View(detail=1)
+        )
     assert run.model_dump_json() == before
 
 
 def test_usage_read_from_a_file_of_others_may_be_unknown() -> None:
     run = run_of(judged(GOOD, turn()))
     summary = run.summary.model_copy(update={"usage": UsageResult(input=None, output=None)})
-    assert "tokens ? in, ? out" in " ".join(REPORT.render(run.model_copy(update={"summary": summary}), View()).split())
+    assert "tokens ? in, ? out" in " ".join(
+        REPORT.render(run.model_copy(update={"summary": summary}), None, View()).split()
+    )

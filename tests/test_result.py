@@ -97,10 +97,10 @@ def loaded(text: str) -> dict[str, Any]:
 def test_the_file_has_the_keys_of_the_contract_in_their_order() -> None:
     full = judged(ASKED, FULL).model_copy(update={"trials": TrialsResult(run=1, passed=0)})
     told = loaded(write(run_of(full, git=GitResult(sha="abc", branch=None))))
-    assert list(told) == ["schema", "run", "summary", "results"]
+    assert list(told) == ["schema", "run", "summary", "comparison", "results"]
     assert told["schema"] == "golden.results/1"
     run = told["run"]
-    assert list(run) == ["started_at", "duration_s", "golden_version", "target", "suites", "git", "complete", "shard"]
+    assert " ".join(run) == ("started_at duration_s golden_version target suites git complete shard unselected")
     assert list(run["target"])[:3] == ["kind", "name", "dialect"]
     assert [list(suite) for suite in run["suites"]] == [["path", "sha256"]]
     assert list(run["git"]) == ["sha", "branch"]
@@ -113,7 +113,7 @@ def test_the_file_has_the_keys_of_the_contract_in_their_order() -> None:
     assert " ".join(result) == (
         "case_id suite line question status passed xfailed tool_ok forbidden_ok groundedness_ok expected_tools "
         "actual_tools groundedness groundedness_threshold forbidden_hits checks turns error attempts flaky trials "
-        "tags model metadata"
+        "tags model metadata case_sha256 change"
     )
     assert list(result["checks"][0]) == ["name", "ok", "message", "turn"]
     (told_turn,) = result["turns"]

@@ -371,7 +371,7 @@ def test_no_form_of_a_secret_is_in_a_result_or_a_report(
         assert secret not in text
     assert form not in written
     for detail in (0, 1):
-        assert form not in REPORT.render(run, View(detail=detail)).replace("\n    ", "")
+        assert form not in REPORT.render(run, None, View(detail=detail)).replace("\n    ", "")
 
 
 def test_a_number_that_is_a_secret_is_covered_in_arguments_and_results() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from golden import loading
+from golden.change import Comparison
 from golden.result import RunResult
 
 
@@ -24,10 +25,14 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A format: the suffix of its files, and (run, view) → its text. No console, no clock, no file."""
+    """A format: the suffix of its files, and how it is made. No console, no clock, no file.
+
+    Attributes:
+        render: (run, what its baseline says of it or None, view) → the text.
+    """
 
     suffix: str
-    render: Callable[[RunResult, View], str]
+    render: Callable[[RunResult, Comparison | None, View], str]
 
 
 def load(name: str) -> Report:

@@ -1,26 +1,18 @@
 """The report for people, on a terminal or in a CI log: the verdict first, then what does not hold and why."""
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
+from golden.change import Comparison
+from golden.digest import digest
 from golden.errors import HINT
+from golden.layout import columns_of, labelled, painted, wrapped
 from golden.reports import Report, View
 from golden.result import CaseResult, RunResult, Summary, TurnResult
 from golden.verdict import pass_hat
 from golden.visible import excerpt, visible
 
-_WIDTH = 80
 _ANSWER = 300  # characters of an answer that a failure quotes
-
-# What takes two columns (UAX #11: wide and full-width, emoji among them), by whole blocks.
-_WIDE = (
-    "\u1100-\u115f\u231a-\u23f3\u25fd-\u27bf\u2b1b-\u2b55\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f"
-    "\uff01-\uff60\uffe0-\uffe6\U00016fe0-\U0001b2ff\U0001d300-\U0001d37f\U0001f000-\U0001faff\U00020000-\U0003fffd"
-)
-# What a line may be broken between; a word longer than a line is several.
-_PIECE = re.compile(rf" +|[{_WIDE}]|[^ {_WIDE}]{{1,{_WIDTH - 4}}}")
-_IS_WIDE = re.compile(f"[{_WIDE}]")
 
 _COLORS = {"passed": "32", "failed": "31", "error": "35", "skipped": "33", "not_run": "33"}
 # How many of the chances of a case with many trials are shown.
@@ -32,17 +24,18 @@ _NAMES_CALLS = frozenset({"expected_tools", "forbidden_tools", "expect_no_tool_c
 _LABELS = {"passed": "passed", "failed": "FAILED", "error": "ERROR", "skipped": "skipped", "not_run": "not run"}
 
 
-def _render(run: RunResult, view: View) -> str:
-    return "\n".join(_lines(run, view)) + "\n"
+def _render(run: RunResult, comparison: Comparison | None, view: View) -> str:
+    changed = [*digest(comparison, view.detail, view.color), ""] if comparison else []
+    return "\n".join([*changed, *_lines(run, view)]) + "\n"
 
 
 def _lines(run: RunResult, view: View) -> Iterator[str]:
-    for line in _wrapped(_verdict(run.summary), ""):
-        yield _paint(line, "32" if run.all_passed else "31", view)
+    for line in wrapped(_verdict(run.summary), ""):
+        yield painted(line, "32" if run.all_passed else "31", view.color)
     if run.run.target is not None:
         target = run.run.target
         reason = f" ({target.reason})" if target.reason not in ("", "named") else ""
-        yield from _wrapped(visible(f"{target.kind} {target.name}, dialect {target.dialect}{reason}"), "")
+        yield from wrapped(visible(f"{target.kind} {target.name}, dialect {target.dialect}{reason}"), "")
     yield ""
     ordered = sorted(run.results, key=lambda result: ("failed", "error").index(result.status) if _bad(result) else 9)
     for result in ordered:
@@ -51,20 +44,20 @@ def _lines(run: RunResult, view: View) -> Iterator[str]:
             yield ""
     rest = [result for result in run.results if not _bad(result)]
     if view.detail >= 0:
-        width = min(40, max((_columns(visible(result.case_id)) for result in rest), default=0))
+        width = min(40, max((columns_of(visible(result.case_id)) for result in rest), default=0))
         for result in rest:
             yield from _line(result, width, view)
             if view.detail > 0:
                 yield from _turns(result)
         if rest:
             yield ""
-    yield from _wrapped(_figures(run), "")
+    yield from wrapped(_figures(run), "")
     tried = [one.trials for one in run.results if one.trials is not None and one.status != "not_run"]
     if tried:
         chances = [pass_hat(one.run, one.passed) for one in tried]
         known = [[chance for chance in each if chance is not None] for each in zip_longest(*chances)]
         mean = [sum(each) / len(each) for each in known]
-        yield from _wrapped(f"{len(tried)} cases with trials, on average: {_chances(mean)}", "")
+        yield from wrapped(f"{len(tried)} cases with trials, on average: {_chances(mean)}", "")
 
 
 def _bad(result: CaseResult) -> bool:
@@ -96,44 +89,44 @@ def _case(result: CaseResult, view: View) -> Iterator[str]:
     yield from _labelled(result, f"  {visible(result.case_id)}", view)
     several = [(which, turn.question) for which, turn in _numbered(result)] if len(result.turns) > 1 else []
     for which, asked in several or [("", result.question)]:
-        yield from _wrapped(f"{which}asked: {visible(asked)}", "  ")
+        yield from wrapped(f"{which}asked: {visible(asked)}", "  ")
     if tries := tries_text(result):
-        yield from _wrapped(tries, "  ")
+        yield from wrapped(tries, "  ")
     if result.error is not None:
         message, *hint = f"{result.error.kind}: {result.error.message}".rsplit(HINT, 1)
         for line in (message, *(f"hint: {text}" for text in hint)):
-            yield from _wrapped(visible(line), "  ")
+            yield from wrapped(visible(line), "  ")
     for check in result.checks:
         if check.ok is False:
             which = "" if check.turn is None or len(result.turns) < 2 else f"turn {check.turn + 1}: "
-            yield from _wrapped(visible(f"{which}{check.name}: {check.message}"), "  ")
+            yield from wrapped(visible(f"{which}{check.name}: {check.message}"), "  ")
     yield from _turns(result) if view.detail > 0 else _evidence(result)
 
 
 def _evidence(result: CaseResult) -> Iterator[str]:
     told = any(check.ok is False and check.name in _NAMES_CALLS for check in result.checks)
     if result.actual_tools and not told:
-        yield from _wrapped(f"called: {visible(', '.join(map(_tool, result.actual_tools)))}", "  ")
+        yield from wrapped(f"called: {visible(', '.join(map(_tool, result.actual_tools)))}", "  ")
     for which, turn in _numbered(result):
         if turn.answer or turn.error is None:
-            yield from _wrapped(f"{which}answer: {excerpt(turn.answer, _ANSWER) or '(empty)'}", "  ")
+            yield from wrapped(f"{which}answer: {excerpt(turn.answer, _ANSWER) or '(empty)'}", "  ")
         if turn.findings:
             findings = "; ".join(visible(finding.message) for finding in turn.findings)
-            yield from _wrapped(f"{which}stream: {findings}", "  ")
+            yield from wrapped(f"{which}stream: {findings}", "  ")
 
 
 def _turns(result: CaseResult) -> Iterator[str]:
     for which, turn in _numbered(result):
         if which and not _bad(result):
-            yield from _wrapped(f"{which}asked: {visible(turn.question)}", "  ")
+            yield from wrapped(f"{which}asked: {visible(turn.question)}", "  ")
         for call in turn.tool_calls:
-            yield from _wrapped(f"{which}called {visible(_tool(call.name))}({visible(repr(call.args))})", "  ")
-        yield from _wrapped(f"{which}answer: {visible(turn.answer) or '(empty)'}", "  ")
+            yield from wrapped(f"{which}called {visible(_tool(call.name))}({visible(repr(call.args))})", "  ")
+        yield from wrapped(f"{which}answer: {visible(turn.answer) or '(empty)'}", "  ")
         for finding in turn.findings:
-            yield from _wrapped(f"{which}stream: {visible(finding.message)}", "  ")
+            yield from wrapped(f"{which}stream: {visible(finding.message)}", "  ")
         for at, name, signal in turn.events:
             seen = f"{excerpt(name, 40) or '(unnamed)'}  {excerpt(signal, 20) or '-'}"
-            yield from _wrapped(f"{at:9.3f} s  {seen}", "  ")
+            yield from wrapped(f"{at:9.3f} s  {seen}", "  ")
 
 
 def _numbered(result: CaseResult) -> Iterator[tuple[str, TurnResult]]:
@@ -173,14 +166,11 @@ def _line(result: CaseResult, width: int, view: View) -> Iterator[str]:
         detail = result.error.message if result.error else ""
     case_id = excerpt(result.case_id, 40)
     gap = " " * (9 - len(_LABELS[result.status]))
-    return _labelled(result, f"{gap}{case_id}{' ' * (width - _columns(case_id))}  {visible(detail)}", view)
+    return _labelled(result, f"{gap}{case_id}{' ' * (width - columns_of(case_id))}  {visible(detail)}", view)
 
 
 def _labelled(result: CaseResult, text: str, view: View) -> Iterator[str]:
-    label = _LABELS[result.status]
-    first, *others = _wrapped(f"{label}{text}", "")
-    yield _paint(label, _COLORS[result.status], view) + first.removeprefix(label)
-    yield from others
+    return labelled(_LABELS[result.status], text, _COLORS[result.status], view.color)
 
 
 def _tool(name: str) -> str:
@@ -203,28 +193,6 @@ def _figures(run: RunResult) -> str:
 
 def _count(number: int | None) -> str:
     return "?" if number is None else f"{number:,}"
-
-
-def _wrapped(text: str, indent: str) -> Iterator[str]:
-    line, used = indent, len(indent)
-    for piece in _PIECE.findall(text):
-        columns = _columns(piece)
-        if used + columns > _WIDTH:
-            yield line.rstrip()
-            line, used = f"{indent}  ", len(indent) + 2
-            if piece[0] == " ":
-                continue
-        line += piece
-        used += columns
-    yield line.rstrip()
-
-
-def _columns(text: str) -> int:
-    return len(text) + len(_IS_WIDE.findall(text))
-
-
-def _paint(text: str, code: str, view: View) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if view.color else text
 
 
 REPORT: Report = Report(suffix=".txt", render=_render)

@@ -22,7 +22,7 @@ class Spec:
     """What a run says of its target.
 
     Attributes:
-        where: MODULE:NAME, or a base URL.
+        where: MODULE:NAME, a base URL, or a path.
         dialect: how questions are posted.
         options: what is said of that dialect.
         headers: sent with each question; their values may be secrets.
@@ -30,6 +30,7 @@ class Spec:
         allow_hosts: where not empty, globs of which the host must match one.
         environ: the environment secrets are read from.
         secrets: takes each secret that must not be written.
+        alone: whether there is no suite, and recordings are judged by themselves.
     """
 
     where: str
@@ -40,6 +41,7 @@ class Spec:
     allow_hosts: tuple[str, ...] = ()
     environ: dict[str, str] = field(default_factory=dict)
     secrets: Secrets = field(default_factory=Secrets)
+    alone: bool = False
 
 
 Factory = Callable[[Spec], Target]

@@ -75,6 +75,7 @@ class AsgiTarget:
         self._dialect = Lexicon().dialect(dialect) if isinstance(dialect, str) else dialect
         self._options = spoken(options, path)
         self._post = posting(self._dialect, self._options)
+        self.secrets.add_query(self._post(Request("", "")).path)
         self._headers = sendable(headers, self.secrets)
         self._authorize = authorize
         self._loop = AgentLoop(limits, lambda: Lifespan(self._app))

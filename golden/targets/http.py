@@ -66,8 +66,10 @@ class HttpTarget:
         self._dialect = Lexicon().dialect(dialect) if isinstance(dialect, str) else dialect
         self._options = spoken(options, path)
         self._post = posting(self._dialect, self._options)
+        asked = self._post(Request("", "")).path
+        self.secrets.add_query(asked)
         try:
-            httpx.URL(address(base_url, self._post(Request("", "")).path))
+            httpx.URL(address(base_url, asked))
         except httpx.InvalidURL as error:
             raise UsageError(f"--path makes no URL: {error}") from None
         self._headers = sendable(headers, self.secrets)
