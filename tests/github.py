@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from golden.exchange import Answer, Call, Calls, Result
 from tests.servers import App, under_uvicorn
 
 REPOSITORY = "acme/shop"
@@ -149,7 +150,9 @@ class GitHub:
 
     def _real(self, asked: Asked) -> Reply:
         if not asked.headers.get("user-agent"):
-            return refusal(403, "Request forbidden by administrative rules. Please make sure your request has a User-Agent")
+            return refusal(
+                403, "Request forbidden by administrative rules. Please make sure your request has a User-Agent"
+            )
         login = self.tokens.get(asked.headers.get("authorization", "").removeprefix("Bearer "))
         if login is None:
             return refusal(401, "Bad credentials")
@@ -286,6 +289,27 @@ _ROUTES: Mapping[str, Callable[..., Reply]] = {
     rf"POST {_REPO}/issues/(\d+)/comments": _create,
     rf"(?:PATCH|DELETE) {_REPO}/issues/comments/(\d+)": _change,
 }
+
+
+def ask(github: GitHub, call: Call, token: str = TOKEN) -> Answer:
+    """One request without a network."""
+    path = "/api/graphql" if call.path == "/graphql" else PREFIX + call.path
+    headers = {"user-agent": "golden", "authorization": f"Bearer {token}"}
+    body = None if call.body is None else json.loads(json.dumps(call.body))
+    reply = github.answer(Asked(call.method, path, headers, body))
+    value = json.loads(reply.body) if reply.body and "json" in reply.headers["content-type"] else None
+    return Answer(reply.status, reply.headers, value)
+
+
+def done(github: GitHub, calls: Calls[Result]) -> Result:
+    """What these requests come to."""
+    call = next(calls)
+    try:
+        while True:
+            call = calls.send(ask(github, call))
+    except StopIteration as end:
+        result: Result = end.value
+        return result
 
 
 def app_of(current: Callable[[], GitHub]) -> App:
