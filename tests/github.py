@@ -6,6 +6,7 @@ refusals, what of a commit's pull requests is listed, who may ask who it is.
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -143,7 +144,7 @@ class GitHub:
                 "x-github-request-id": f"C0DE:{len(self.asked)}",
                 "x-ratelimit-limit": "1000",
                 "x-ratelimit-remaining": "900",
-                "x-ratelimit-reset": "1772330400",
+                "x-ratelimit-reset": str(int(time.time()) + 1800),
                 **reply.headers,
             },
         )
@@ -328,7 +329,8 @@ def app_of(current: Callable[[], GitHub]) -> App:
         query = scope["query_string"].decode()
         path = scope["path"] + (f"?{query}" if query else "")
         reply = current().answer(Asked(scope["method"], path, headers, json.loads(data) if data else None))
-        pairs = [(name.encode(), value.encode()) for name, value in reply.headers.items()]
+        length = {} if reply.status == 204 else {"content-length": str(len(reply.body))}
+        pairs = [(name.encode(), value.encode()) for name, value in {**reply.headers, **length}.items()]
         await send({"type": "http.response.start", "status": reply.status, "headers": pairs})
         await send({"type": "http.response.body", "body": reply.body})
 
