@@ -33,7 +33,7 @@ from golden.targeting import known_secrets
 from golden.visible import unheeded, visible
 from golden.workflow import command, summarise
 
-_WITHOUT = "no comment: there is no token; give the step `GITHUB_TOKEN: ${{ github.token }}` in its `env`"
+_WITHOUT = "no comment: GITHUB_TOKEN is not set; in a workflow, the step's `env` sets it to `${{ github.token }}`"
 
 # How many pull requests with one head are commented on.
 _MOST = 3
@@ -142,6 +142,8 @@ def whereabouts(asked: Asked, event: Event, environ: Mapping[str, str], run: Run
         raise UsageError(
             f"--key {asked.key!r}: expected a-z, 0-9 and single `-` between", hint="for example support-agent"
         )
+    if asked.pull is not None and asked.pull < 1:
+        raise UsageError(f"--pr takes the number of a pull request, not {asked.pull}")
     if asked.repository is not None and not REPOSITORY.fullmatch(asked.repository):
         raise UsageError(f"--repo takes OWNER/NAME, not {asked.repository!r}")
     if asked.sha is not None and not SHA.fullmatch(asked.sha.lower()):
@@ -183,7 +185,8 @@ def _outcomes(where: Where, draft: Draft, bodies: Sequence[str], github: GitHub,
         is_outdated = done.what == "outdated"
         yield Outcome(text, "notice" if is_outdated else None, is_shown=not is_outdated, head=done.head)
     if len(pulls) > _MOST:
-        yield Outcome(f"no comment on {len(pulls) - _MOST} more pull requests of {repository} with that head", "notice")
+        more = f"{len(pulls) - _MOST} more of the pull requests of {repository} with that head"
+        yield Outcome(f"no comment on {more}", "notice")
 
 
 def _refused(text: str, refused: Refused | None = None) -> Outcome:

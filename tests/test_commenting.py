@@ -208,7 +208,7 @@ def test_three_pull_requests_of_a_commit_are_commented_on(desk: Desk) -> None:
     assert [len(desk.github.bodies(number)) for number in (3, 5, 7, 9)] == [1, 0, 0, 0]
     (warning,) = warnings(out)
     assert warning.count("Forbidden") == 2
-    assert notices(out) == [f"::notice title=golden::no comment on 1 more pull requests of {REPOSITORY} with that head"]
+    assert notices(out) == [f"::notice title=golden::no comment on 1 more of the pull requests of {REPOSITORY} with that head"]
 
 
 # What GitHub may answer
@@ -284,7 +284,7 @@ def test_without_a_token_nothing_is_asked_and_the_summary_has_the_report(desk: D
     desk.environ["GITHUB_TOKEN"] = " "
     code, out, _ = desk.comment(pull=7)
     assert (code, len(warnings(out)), desk.github.asked) == (0, 1, [])
-    assert "there is no token" in out
+    assert "GITHUB_TOKEN is not set" in out
     assert "all 1 passed" in desk.summary
     assert desk.comment(pull=7, strict=True)[0] == 1
     desk.environ |= {"GITHUB_TOKEN": "", "GH_TOKEN": TOKEN}
@@ -365,7 +365,7 @@ def test_the_pull_request_of_the_event_is_commented_on(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--pr", "0"], "0 is not in the range"),
+        (["--pr", "0"], "--pr takes the number of a pull request, not 0"),
         (["--sha", "main"], "--sha takes a commit in full"),
         (["--repo", "acme"], "--repo takes OWNER/NAME"),
         (["--repo", "acme/../.."], "--repo takes OWNER/NAME"),
