@@ -27,9 +27,9 @@ class GitHub:
     """A connection to the API, with a token.
 
     Args:
-        token: sent to the two hosts that the environment names, and to no other.
-        environ: GITHUB_API_URL and GITHUB_GRAPHQL_URL, where they are not those of github.com. Neither is made from the
-            other, save that a host which names the first alone is the only one to be asked.
+        token: sent to the hosts of these two addresses, and to no other.
+        environ: GITHUB_API_URL and GITHUB_GRAPHQL_URL; where the second is not set, `/graphql` below the first, which
+            is right for github.com and nothing on other servers.
         cover: takes secrets out of what is read: an error may quote a request.
         sleep: waits so many seconds.
         timeout_s: the longest silence.
