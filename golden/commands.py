@@ -6,14 +6,12 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import cast
-
-import click
 
 from golden import dialects, drift, loading, reports
 from golden.blessing import blessed
@@ -55,6 +53,7 @@ from golden.targets.replay import ReplayTarget
 from golden.visible import visible
 from golden.watch import Stop
 from golden.wire import Head, Target
+from golden.workflow import step
 
 _SUITE = "golden_questions.json"
 _RECORDINGS = "recordings"
@@ -107,6 +106,7 @@ def _run(options: Settings, *, overwrite: bool) -> int:
         outputs = places(options.out, options.json_out, [job.suite.path for job in jobs if job.suite.path], stack)
         recorder = None if options.record is None else Recorder(Shelf(Path(options.record), make=True), overwrite)
         report = reports.load("json" if options.json_out == "-" else "text")
+        tell = stack.enter_context(step(os.environ))
         stdout = stack.enter_context(standard_output())
         secrets = known_secrets()
         stack.enter_context(_covered(secrets))
@@ -131,12 +131,12 @@ def _run(options: Settings, *, overwrite: bool) -> int:
             # Standard output first, and each of them whatever becomes of the others.
             unwritten.extend(show(report, result, changed, options.verbose - options.quiet, stdout))
             unwritten.extend(write(outputs, result, changed))
+            warn(*(f"warning: {problem}" for problem in tell(result, changed)))
 
         _complete(jobs, target, plan, observe, finish, interrupts)
     if recorder is not None:
         _tell(recorder, options)
-    for problem in unwritten:
-        click.echo(f"error: {problem}", err=True)
+    warn(*(f"error: {problem}" for problem in unwritten))
     return 128 + interrupts.caught if interrupts.caught else codes[0] or (2 if unwritten else 0)
 
 
@@ -279,8 +279,7 @@ def _selected(options: Settings, suites: Sequence[Suite]) -> Selection:
     if gone := [name for name in there if unique_id(name) not in known]:
         warn(f"warning: {options.failed}: no suite has the cases {', '.join(gone)}, which did not pass there")
     selection = selected(suites, options, failed, os.environ)
-    for warning in selection.warnings:
-        click.echo(visible(warning), err=True)
+    warn(*selection.warnings)
     return selection
 
 
@@ -289,8 +288,7 @@ def _covered(secrets: Secrets) -> Iterator[None]:
     """Covers secrets in what an agent says while it starts and stops: in errors, and in warnings, which it words."""
 
     def told(message: Warning | str, *_: object) -> None:
-        with suppress(OSError):
-            click.echo(f"warning: {visible(secrets.cover(str(message)))}", err=True)
+        warn(f"warning: {secrets.cover(str(message))}")
 
     with warnings.catch_warnings():
         warnings.showwarning = told  # type: ignore[assignment]  # it takes what that is called with

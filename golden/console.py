@@ -7,19 +7,19 @@ from contextlib import contextmanager, suppress
 import click
 
 from golden.result import CaseResult
-from golden.visible import visible
+from golden.visible import unheeded, visible
 
 
 def warn(*lines: str) -> None:
     """Writes lines to standard error."""
     with suppress(OSError):  # nobody reads it
-        click.echo("\n".join(map(visible, lines)), err=True)
+        click.echo("\n".join(unheeded(visible(line)) for line in lines), err=True, nl=bool(lines))
 
 
 def say(text: str) -> None:
     """Writes what was asked for to standard output."""
     with suppress(BrokenPipeError):  # whoever read it has read enough
-        click.echo(text)
+        click.echo(unheeded(text))
 
 
 @contextmanager
@@ -33,7 +33,6 @@ def progress(total: int, *, quiet: bool) -> Iterator[Callable[[CaseResult], None
     else:
 
         def tell(result: CaseResult) -> None:
-            with suppress(OSError):  # nobody reads it, or the disk is full: the reports are what counts
-                click.echo(f"{result.status} {visible(result.case_id)}", err=True)
+            warn(f"{result.status} {result.case_id}")
 
         yield tell

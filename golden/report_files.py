@@ -12,6 +12,7 @@ from golden.errors import UsageError
 from golden.output import Output
 from golden.reports import Report, View
 from golden.result import RunResult
+from golden.visible import unheeded
 
 Place = tuple[Report, Output]
 
@@ -62,7 +63,7 @@ def write(places: Iterable[Place], result: RunResult, changed: Comparison | None
 def show(report: Report, result: RunResult, changed: Comparison | None, detail: int, stdout: IO[str]) -> list[str]:
     """Writes the report that standard output holds; returns what kept it from being written."""
     try:
-        stdout.write(report.render(result, changed, View(detail=detail, color=stdout.isatty())))
+        stdout.write(unheeded(report.render(result, changed, View(detail=detail, color=stdout.isatty()))))
         stdout.flush()
     except BrokenPipeError:
         pass  # the verdict does not hang on who reads it

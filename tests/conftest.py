@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ settings.register_profile(
     "golden", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("golden")
+# Tests run as on a desk, also in a workflow: else each run would write into its step's summary and stop its commands.
+for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
+    os.environ.pop(name, None)
 
 # What would steer a run from outside.
 _UNSET = [
