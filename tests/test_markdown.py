@@ -332,6 +332,9 @@ def test_what_is_said_of_any_run_fits_the_least_budget(text: str) -> None:
     target = TargetResult(kind="http", name=text, dialect=text)
     run = run_of(*(unjudged("a", "refused", text), failed("b"), unjudged("c", text, text)), target=target, **names)
     changed = compare(run_of(case("a"), case("b"), git=names["git"]), run)
+    many = 10**4000
+    summary = {"usage": UsageResult(input=many, output=many), "flaky": many}
+    run = run.model_copy(update={"summary": run.summary.model_copy(update=summary)})
     frame = POSTED._replace(asked_by=text, url=f"{OURS}/attempts/2#summary", commit=text)
     assert len(body(run, changed, budget=0, frame=frame).encode()) < SMALLEST
 
