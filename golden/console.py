@@ -12,8 +12,9 @@ from golden.visible import unheeded, visible
 
 def warn(*lines: str) -> None:
     """Writes lines to standard error."""
-    with suppress(OSError):  # nobody reads it
-        click.echo("\n".join(unheeded(visible(line)) for line in lines), err=True, nl=bool(lines))
+    with suppress(OSError):  # nobody reads it, or the disk is full: the reports are what counts
+        for line in lines:
+            click.echo(unheeded(visible(line)), err=True)
 
 
 def say(text: str) -> None:
