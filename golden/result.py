@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from golden.beside import Expected
 from golden.change import Comparison
 from golden.shard import MOST
 from golden.sse import whole
@@ -127,6 +128,7 @@ class CaseResult(_Model):
     groundedness_threshold: float | None = None
     forbidden_hits: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
+    expectations: tuple[Expected, ...] = ()
     turns: tuple[TurnResult, ...] = ()
     error: ErrorResult | None = None
     attempts: tuple[AttemptResult, ...] = ()

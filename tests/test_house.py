@@ -25,6 +25,7 @@ FLOORS = {
     "lines": 1,
     "findings": 1,
     "fields": 1,
+    "beside": 0,
     "blame": 0,
     "channel": 0,
     "change": 0,
