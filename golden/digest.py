@@ -44,10 +44,7 @@ _GROUPS = {
 
 
 def label_of(case: CaseChange) -> str:
-    """Returns under which label a case is told, "" for none.
-
-    One whose text changed is never told as if the agent had.
-    """
+    """Returns the label a case is told under, "" for none. One whose text changed is never told as if the agent had."""
     if case.before is None or case.after is None:
         return "new" if case.before is None else "GONE"
     if case.case_changed:

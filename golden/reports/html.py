@@ -22,7 +22,7 @@ Spot = tuple[int, int]
 _PAGE = files("golden.reports").joinpath("page")
 
 # In the order in which they are read: all of them are one script.
-_SCRIPTS = ("base.js", "plots.js", "calls.js", "case.js", "page.js")
+_SCRIPTS = ("base", "plots", "calls", "case", "entries", "list", "filters", "top", "page")
 
 _MOST_HITS = 20  # phrases are looked for, and so many hits of one in an answer marked
 
@@ -43,7 +43,7 @@ _VERDICTS = (
 
 def _render(run: RunResult, comparison: Comparison | None, view: View) -> str:
     style = _read("page.css")
-    script = "\n".join(map(_read, _SCRIPTS))
+    script = "\n".join(_read(f"{name}.js") for name in _SCRIPTS)
     tone, verdict = _verdict(run.summary)
     changes = {case.case_id: label_of(case) for case in comparison.cases} if comparison else {}
     extras = {

@@ -16,7 +16,9 @@ function visible(text) {
     const code = character.codePointAt(0);
     if (code === 0x0d) return "\\r";
     const digits = code.toString(16);
-    return code < 0x100 ? `\\x${digits.padStart(2, "0")}` : `\\u${code < 0x10000 ? digits.padStart(4, "0") : `{${digits}}`}`;
+    return code < 0x100
+      ? `\\x${digits.padStart(2, "0")}`
+      : `\\u${code < 0x10000 ? digits.padStart(4, "0") : `{${digits}}`}`;
   });
 }
 
@@ -27,8 +29,12 @@ function make(node, attributes, children) {
     else if (name === "css") for (const [property, set] of Object.entries(value)) node.style.setProperty(property, set);
     else node.setAttribute(name, value === true ? "" : visible(String(value)));
   }
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
-    .map((child) => (child instanceof Node ? child : visible(String(child)))));
+  node.append(
+    ...children
+      .flat(Infinity)
+      .filter((child) => child !== null && child !== undefined && child !== false)
+      .map((child) => (child instanceof Node ? child : visible(String(child)))),
+  );
   return node;
 }
 
@@ -57,7 +63,8 @@ function seconds(value) {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "0";
   if (value < 0.9995) return `${value < 0.00995 ? (value * 1000).toFixed(1) : Math.round(value * 1000)} ms`;
-  if (value >= 119.5) return `${Math.floor(Math.round(value) / 60).toLocaleString("en")} min ${Math.round(value) % 60} s`;
+  if (value >= 119.5)
+    return `${Math.floor(Math.round(value) / 60).toLocaleString("en")} min ${Math.round(value) % 60} s`;
   return `${value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : Math.round(value)} s`;
 }
 
@@ -71,17 +78,21 @@ const LONG = 20_000;
 function prose(text, attributes = {}, paint = (part) => [part]) {
   const box = el("div", { dir: "auto", ...attributes, class: `prose ${attributes.class ?? ""}` });
   if (text.length <= LONG) return make(box, {}, paint(text));
-  const all = () => {
-    make(box, { tabindex: -1 }, [box.replaceChildren() ?? paint(text)]).focus();
+  const show = () => {
+    box.replaceChildren();
+    make(box, { tabindex: -1 }, [paint(text)]).focus();
   };
-  const button = `Show all ${text.length.toLocaleString("en")} characters`;
-  return make(box, {}, [paint(text.slice(0, LONG)), "… ", el("button", { type: "button", class: "quiet", click: all }, button)]);
+  const name = `Show all ${text.length.toLocaleString("en")} characters`;
+  const button = el("button", { type: "button", class: "quiet", click: show }, name);
+  return make(box, {}, [paint(text.slice(0, LONG)), "… ", button]);
 }
 
 /** A part of a page that is made when it is first opened. */
 function fold(summary, fill, attributes = {}) {
   const box = el("details", attributes, el("summary", {}, summary));
-  box.addEventListener("toggle", () => { if (box.open && box.childElementCount === 1) box.append(fill()); });
+  box.addEventListener("toggle", () => {
+    if (box.open && box.childElementCount === 1) box.append(fill());
+  });
   return box;
 }
 
@@ -135,3 +146,7 @@ const CHANGES = {
   "flaky now": { key: "flaky-now", name: "flaky now", tone: "warn" },
   "same verdict": { key: "same-verdict", name: "same verdict, other details", tone: "quiet" },
 };
+// Those that are told with why.
+const MATTERS = new Set(
+  ["REGRESSED", "GONE", "CASE CHANGED", "LIKELY NOISE", "NO VERDICT"].map((label) => CHANGES[label]),
+);

@@ -9,7 +9,9 @@ function json(value) {
   if (typeof value === "bigint") return String(value);
   if (Array.isArray(value)) return `[${value.map(json).join(", ")}]`;
   if (value !== null && typeof value === "object") {
-    return `{${Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${json(item)}`).join(", ")}}`;
+    return `{${Object.entries(value)
+      .map(([key, item]) => `${JSON.stringify(key)}: ${json(item)}`)
+      .join(", ")}}`;
   }
   return JSON.stringify(value);
 }
@@ -53,21 +55,41 @@ function differences(wanted, came, path, partial, rows = [], literal = false) {
   const [left, right] = [wanted, came];
   if (partial && !literal && isObject(left)) {
     if (wildcard(left)) {
-      rows.push({ path, left: wildcard(left), right: json(right), differs: right === NOTHING ? true : left.$any ? false : null });
+      rows.push({
+        path,
+        left: wildcard(left),
+        right: json(right),
+        differs: right === NOTHING ? true : left.$any ? false : null,
+      });
       return rows;
     }
-    if (Object.keys(left).length === 1 && "$literal" in left) return differences(left.$literal, right, path, partial, rows, true);
+    if (Object.keys(left).length === 1 && "$literal" in left)
+      return differences(left.$literal, right, path, partial, rows, true);
   }
   const size = (value) => Object.keys(value).length;
   if (isObject(left) && isObject(right) && size(left) + size(right)) {
-    for (const key of Object.keys(left)) differences(left[key], Object.hasOwn(right, key) ? right[key] : NOTHING, step(path, key), partial, rows, literal);
-    for (const key of Object.keys(right)) if (!Object.hasOwn(left, key)) differences(NOTHING, right[key], step(path, key), partial, rows, literal);
+    for (const key of Object.keys(left))
+      differences(left[key], Object.hasOwn(right, key) ? right[key] : NOTHING, step(path, key), partial, rows, literal);
+    for (const key of Object.keys(right))
+      if (!Object.hasOwn(left, key)) differences(NOTHING, right[key], step(path, key), partial, rows, literal);
   } else if (Array.isArray(left) && Array.isArray(right) && left.length + right.length) {
     for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
-      differences(at < left.length ? left[at] : NOTHING, at < right.length ? right[at] : NOTHING, step(path, at), partial, rows, literal);
+      differences(
+        at < left.length ? left[at] : NOTHING,
+        at < right.length ? right[at] : NOTHING,
+        step(path, at),
+        partial,
+        rows,
+        literal,
+      );
     }
   } else {
-    rows.push({ path, left: json(left), right: json(right), differs: left === NOTHING ? !partial : right === NOTHING || json(left) !== json(right) });
+    rows.push({
+      path,
+      left: json(left),
+      right: json(right),
+      differs: left === NOTHING ? !partial : right === NOTHING || json(left) !== json(right),
+    });
   }
   return rows;
 }
@@ -76,27 +98,76 @@ function differences(wanted, came, path, partial, rows = [], literal = false) {
  * A table of two sides.
  *
  * Args:
- *   groups: each with a `head`, what it is about; `rows` of `path`, `left`, `right` (texts or nodes) and `differs`; and a `foot`.
+ *   groups: each with a `head` that says what it is about, `rows` of `path`, `left`, `right` (texts or nodes) and
+ *     `differs`, and a `foot`.
  *   mark: the word that tells that a row differs.
  */
 function sides(caption, heads, groups, mark) {
-  const cell = (value, name, className) => el("td", { role: "cell", class: className, "data-head": name },
-    value instanceof Node ? value : prose(value ?? "–", { class: "value" }));
-  const row = ({ path, left, right, differs }) => el("tr", { role: "row", class: differs ? "differs" : "" },
-    el("th", { scope: "row", role: "rowheader" }, el("bdi", {}, path.slice(0, 300)), differs ? [" ", el("span", { class: "word" }, mark)] : null),
-    cell(left, heads[1], "left"), cell(right, heads[2], "right"));
-  const wide = (content, tag) => el("tr", { role: "row", class: "wide" }, el(tag, { colspan: 3, role: tag === "th" ? "rowheader" : "cell", scope: tag === "th" ? "rowgroup" : null }, content));
+  const cell = (value, side) =>
+    el("td", { role: "cell", class: side }, value instanceof Node ? value : prose(value ?? "–", { class: "value" }));
+  const row = ({ path, left, right, differs }) =>
+    el(
+      "tr",
+      { role: "row", class: differs ? "differs" : "" },
+      el(
+        "th",
+        { scope: "row", role: "rowheader" },
+        el("bdi", {}, path.slice(0, 300)),
+        differs ? [" ", el("span", { class: "word" }, mark)] : null,
+      ),
+      cell(left, "left"),
+      cell(right, "right"),
+    );
+  const wide = (content, tag) =>
+    el(
+      "tr",
+      { role: "row", class: "wide" },
+      el(
+        tag,
+        { colspan: 3, role: tag === "th" ? "rowheader" : "cell", scope: tag === "th" ? "rowgroup" : null },
+        content,
+      ),
+    );
   const bodies = groups.map(({ head, rows, foot }) => {
     // What differs is never among what is left for later.
     const ordered = rows.length > MOST_ROWS ? [...rows].sort((a, b) => Boolean(b.differs) - Boolean(a.differs)) : rows;
-    const more = rows.length > MOST_ROWS ? wide(el("button", { type: "button", class: "quiet", click: () => more.replaceWith(...ordered.slice(MOST_ROWS).map(row)) },
-      `Show ${count(rows.length - MOST_ROWS, "more row")}`), "td") : null;
-    return el("tbody", { role: "rowgroup" }, head ? wide(head, "th") : null, ordered.slice(0, MOST_ROWS).map(row), more, foot ? wide(foot, "td") : null);
+    const more =
+      rows.length > MOST_ROWS
+        ? wide(
+            el(
+              "button",
+              { type: "button", class: "quiet", click: () => more.replaceWith(...ordered.slice(MOST_ROWS).map(row)) },
+              `Show ${count(rows.length - MOST_ROWS, "more row")}`,
+            ),
+            "td",
+          )
+        : null;
+    return el(
+      "tbody",
+      { role: "rowgroup" },
+      head ? wide(head, "th") : null,
+      ordered.slice(0, MOST_ROWS).map(row),
+      more,
+      foot ? wide(foot, "td") : null,
+    );
   });
-  return el("table", { class: `sides ${mark}`, role: "table" },
+  return el(
+    "table",
+    { class: `sides ${mark}`, role: "table" },
     el("caption", { class: "hidden" }, caption),
-    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, heads.map((name) => el("th", { scope: "col", role: "columnheader" }, name)))),
-    bodies);
+    el(
+      "thead",
+      { role: "rowgroup" },
+      el(
+        "tr",
+        { role: "row" },
+        heads.map((name, at) =>
+          el("th", { scope: "col", role: "columnheader" }, at ? name : el("span", { class: "hidden" }, name)),
+        ),
+      ),
+    ),
+    bodies,
+  );
 }
 
 function without(path) {
@@ -108,18 +179,22 @@ function argumentRows(alternative, call, met, path) {
   const wanted = alternative.params ?? (isObject(call?.args) ? {} : NOTHING);
   const rows = differences(wanted, call ? call.args : NOTHING, "params", !alternative.strict);
   const isEmpty = (text) => text === "{}" || text === json(NOTHING);
-  return rows.filter((row) => !isEmpty(row.left) || !isEmpty(row.right)).map((row) => ({
-    ...row,
-    path: without(row.path.replace(/^params/, "")) || "arguments",
-    // Who judged knows best: a match has no differences, and a pattern that is not found is named.
-    differs: met ? false : row.path === path ? true : row.differs,
-  }));
+  return rows
+    .filter((row) => !isEmpty(row.left) || !isEmpty(row.right))
+    .map((row) => ({
+      ...row,
+      path: without(row.path.replace(/^params/, "")) || "arguments",
+      // Who judged knows best: a match has no differences, and a pattern that is not found is named.
+      differs: met ? false : row.path === path ? true : row.differs,
+    }));
 }
 
 /** Of several alternatives the one that the call is nearest to. */
 function nearest(expected, call) {
   const some = expected.any_of ?? [expected];
-  const far = (one) => (call && one.tool === call.name ? 0 : 1000) + differences(one.params ?? {}, call?.args ?? NOTHING, "params", true).filter((row) => row.differs).length;
+  const far = (one) =>
+    (call && one.tool === call.name ? 0 : 1000) +
+    differences(one.params ?? {}, call?.args ?? NOTHING, "params", true).filter((row) => row.differs).length;
   return some.reduce((best, one) => (far(one) < far(best) ? one : best));
 }
 
@@ -142,9 +217,12 @@ function pairOf(met, title, expected, call, rows, place) {
   return {
     head: el("span", { class: "head" }, verdictOf(met), title, place ? el("span", { class: "place" }, place) : null),
     rows: [tool, ...rows],
-    foot: call && call.result !== null && call.result !== undefined
-      ? fold("what the tool gave back", () => prose(typeof call.result === "string" ? call.result : laid(call.result), { class: "value block" }))
-      : null,
+    foot:
+      call && call.result !== null && call.result !== undefined
+        ? fold("what the tool gave back", () =>
+            prose(typeof call.result === "string" ? call.result : laid(call.result), { class: "value block" }),
+          )
+        : null,
   };
 }
 
@@ -160,13 +238,21 @@ function calls(result) {
     const places = one.path === "tool" ? [] : one.places;
     const of = `${one.check}${several && one.turn !== null ? `, turn ${one.turn + 1}` : ""}`;
     for (const place of places.length ? places : [null]) {
-      const call = place === null ? null : among[place] ?? null;
+      const call = place === null ? null : (among[place] ?? null);
       const alternative = nearest(one.expected, call);
       if (call) told.add(call);
       const others = (one.expected.any_of?.length ?? 1) - 1;
       const counts = one.expected.min_count > 1 ? `, ${one.expected.min_count} calls` : "";
-      pairs.push(pairOf(one.met, `${of}${counts}${others ? `, or ${count(others, "other")}` : ""}`, alternative.tool, call,
-        argumentRows(alternative, call, one.met === true, one.path), call ? where(call) : undefined));
+      pairs.push(
+        pairOf(
+          one.met,
+          `${of}${counts}${others ? `, or ${count(others, "other")}` : ""}`,
+          alternative.tool,
+          call,
+          argumentRows(alternative, call, one.met === true, one.path),
+          call ? where(call) : undefined,
+        ),
+      );
     }
   }
   for (const name of result.expected_tools) {
@@ -174,13 +260,38 @@ function calls(result) {
     if (call && told.has(call)) continue;
     if (call) told.add(call);
     const judged = result.checks.some((check) => check.name === "expected_tools" && check.ok !== null);
-    pairs.push(pairOf(judged ? Boolean(call) : null, "expected_tools", name, call ?? null, call ? argumentRows({}, call, true, "") : [], call ? where(call) : undefined));
+    pairs.push(
+      pairOf(
+        judged ? Boolean(call) : null,
+        "expected_tools",
+        name,
+        call ?? null,
+        call ? argumentRows({}, call, true, "") : [],
+        call ? where(call) : undefined,
+      ),
+    );
   }
   const failed = (name) => result.checks.find((check) => check.name === name && check.ok === false);
-  const forbidden = failed("forbidden_tools")?.message.replace(/^.*?called: /s, "").split(", ") ?? [];
+  const forbidden =
+    failed("forbidden_tools")
+      ?.message.replace(/^.*?called: /s, "")
+      .split(", ") ?? [];
   for (const call of all.filter((each) => !told.has(each))) {
-    const wrong = failed("expect_no_tool_call") ? "no call was expected" : forbidden.includes(call.name) ? "forbidden" : null;
-    pairs.push(pairOf(wrong ? false : undefined, wrong ?? "called besides", null, call, argumentRows({}, call, true, ""), where(call)));
+    const wrong = failed("expect_no_tool_call")
+      ? "no call was expected"
+      : forbidden.includes(call.name)
+        ? "forbidden"
+        : null;
+    pairs.push(
+      pairOf(
+        wrong ? false : undefined,
+        wrong ?? "called besides",
+        null,
+        call,
+        argumentRows({}, call, true, ""),
+        where(call),
+      ),
+    );
   }
-  return pairs.length ? sides("Tool calls, expected and made", ["", "expected", "called"], pairs, "differs") : null;
+  return pairs.length ? sides("Tool calls, expected and made", ["what", "expected", "called"], pairs, "differs") : null;
 }

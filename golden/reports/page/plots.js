@@ -33,35 +33,100 @@ function spread(name, now, before) {
   const base = 52;
   const bar = (size, at, down) => {
     const tall = size && Math.max(1.5, (size / highest) * (down ? height - base - 2 : base - 2));
-    return size ? svg("rect", { class: down ? "before" : "now", x: at * 10 + 1, width: 8, y: down ? base + 1 : base - tall, height: tall }) : null;
+    return size
+      ? svg("rect", {
+          class: down ? "before" : "now",
+          x: at * 10 + 1,
+          width: 8,
+          y: down ? base + 1 : base - tall,
+          height: tall,
+        })
+      : null;
   };
-  const line = (value, kind) => value !== null && value < bins * step
-    ? svg("line", { class: kind, x1: (value / step) * 10, x2: (value / step) * 10, y1: 0, y2: base })
-    : null;
-  const told = (values) => `median ${seconds(quantile(values, 0.5))}, 95th percentile ${seconds(quantile(values, 0.95))}, longest ${seconds(values.at(-1))}`;
+  const line = (value, kind) =>
+    value !== null && value < bins * step
+      ? svg("line", { class: kind, x1: (value / step) * 10, x2: (value / step) * 10, y1: 0, y2: base })
+      : null;
+  const told = (values) =>
+    [
+      ["median", 0.5],
+      ["95th percentile", 0.95],
+      ["longest", 1],
+    ]
+      .map(([name, share]) => `${name} ${seconds(quantile(values, share))}`)
+      .join(", ");
   const label = `${name}: ${told(now)}${before.length ? `; in the baseline ${told(before)}` : ""}`;
-  const figure = (word, share) => el("span", {}, el("i", { class: word }), `${word} `, el("b", {}, seconds(quantile(now, share))),
-    before.length ? ` (was ${seconds(quantile(before, share))})` : null);
-  return el("figure", { class: "spread" },
-    el("figcaption", {}, el("span", { class: "name" }, name), el("span", { class: "told" }, figure("median", 0.5), figure("p95", 0.95), figure("longest", 1))),
-    svg("svg", { role: "img", "aria-label": label, viewBox: `0 0 ${bins * 10} ${height}`, preserveAspectRatio: "none" },
-      above.map((size, at) => bar(size, at, false)), below.map((size, at) => bar(size, at, true)),
+  const figure = (word, share) =>
+    el(
+      "span",
+      {},
+      el("i", { class: word }),
+      `${word} `,
+      el("b", {}, seconds(quantile(now, share))),
+      before.length ? ` (was ${seconds(quantile(before, share))})` : null,
+    );
+  return el(
+    "figure",
+    { class: "spread" },
+    el(
+      "figcaption",
+      {},
+      el("span", { class: "name" }, name),
+      el("span", { class: "told" }, figure("median", 0.5), figure("p95", 0.95), figure("longest", 1)),
+    ),
+    svg(
+      "svg",
+      { role: "img", "aria-label": label, viewBox: `0 0 ${bins * 10} ${height}`, preserveAspectRatio: "none" },
+      above.map((size, at) => bar(size, at, false)),
+      below.map((size, at) => bar(size, at, true)),
       svg("line", { class: "axis", x1: 0, x2: bins * 10, y1: base + 0.5, y2: base + 0.5 }),
-      line(quantile(now, 0.5), "median"), line(of, "p95")),
-    el("div", { class: "scale", "aria-hidden": "true" }, el("span", {}, "0"),
-      before.length ? el("span", { class: "key" }, el("i", { class: "now" }), "now", el("i", { class: "before" }), "baseline") : null,
-      el("span", {}, `${longest >= bins * step ? "≥ " : ""}${seconds((longest >= bins * step ? bins - 1 : bins) * step)}`)));
+      line(quantile(now, 0.5), "median"),
+      line(of, "p95"),
+    ),
+    el(
+      "div",
+      { class: "scale", "aria-hidden": "true" },
+      el("span", {}, "0"),
+      before.length
+        ? el("span", { class: "key" }, el("i", { class: "now" }), "now", el("i", { class: "before" }), "baseline")
+        : null,
+      el(
+        "span",
+        {},
+        `${longest >= bins * step ? "≥ " : ""}${seconds((longest >= bins * step ? bins - 1 : bins) * step)}`,
+      ),
+    ),
+  );
 }
 
 /** A score on its scale from 0 to 1, with the threshold it is held to. */
 function meter(score, threshold) {
-  const met = threshold === null || threshold === undefined ? null : score !== null && score >= threshold;
-  const words = score === null ? "no score came" : `${fixed(score)}${met === null ? "" : met ? `, the threshold of ${fixed(threshold)} is met` : `, below the threshold of ${fixed(threshold)}`}`;
-  return el("div", { class: "meter" },
-    el("div", { class: `track ${met === null ? "" : met ? "good" : "bad"}`, role: "img", "aria-label": `groundedness: ${words}` },
+  const met = threshold === null ? null : score !== null && score >= threshold;
+  const held =
+    met === null
+      ? ""
+      : met
+        ? `, the threshold of ${fixed(threshold)} is met`
+        : `, below the threshold of ${fixed(threshold)}`;
+  const words =
+    score !== null
+      ? `${fixed(score)}${held}`
+      : `no score came${met === null ? "" : `, ${fixed(threshold)} is asked for`}`;
+  return el(
+    "div",
+    { class: "meter" },
+    el(
+      "div",
+      {
+        class: `track ${met === null ? "" : met ? "good" : "bad"}`,
+        role: "img",
+        "aria-label": `groundedness: ${words}`,
+      },
       el("span", { class: "fill", css: { width: `${(score ?? 0) * 100}%` } }),
-      met === null ? null : el("span", { class: "mark", css: { left: `${threshold * 100}%` } })),
-    el("p", {}, met === null ? words : score === null ? `${words}; ${fixed(threshold)} expected` : words));
+      met === null ? null : el("span", { class: "mark", css: { left: `${threshold * 100}%` } }),
+    ),
+    el("p", {}, words),
+  );
 }
 
 // Signals that are shown in the lanes of a time line; what is none of them is in the last.
@@ -74,9 +139,14 @@ const LANES = [
 /** The longest silences between events, in order: those that a person would notice. */
 function silences(events, total) {
   const gaps = [];
-  events.slice(1).forEach(([at, name], index) => gaps.push({ from: events[index][0], to: at, before: name || "(unnamed)" }));
+  events
+    .slice(1)
+    .forEach(([at, name], index) => gaps.push({ from: events[index][0], to: at, before: name || "(unnamed)" }));
   const noticed = gaps.filter((gap) => gap.to - gap.from >= Math.max(0.25, total * 0.15));
-  return noticed.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, 2).sort((a, b) => a.from - b.from);
+  return noticed
+    .sort((a, b) => b.to - b.from - (a.to - a.from))
+    .slice(0, 2)
+    .sort((a, b) => a.from - b.from);
 }
 
 /** How a turn's stream went: a lane for text, for tools and for the rest, and what is worth knowing in words below. */
@@ -99,23 +169,61 @@ function timeline(turn) {
     ["end", error ? "stopped" : "end", timing.total_s],
   ];
   const facts = [
-    ...marks.slice(0, 2).map(([key, name, at]) => at === null ? [key, `no ${name}`, ""] : [key, name, seconds(at)]),
-    ...gaps.map((gap) => ["gap", `silent for ${seconds(gap.to - gap.from)}`, `from ${seconds(gap.from)}, until ${gap.before}`]),
+    ...marks.slice(0, 2).map(([key, name, at]) => (at === null ? [key, `no ${name}`, ""] : [key, name, seconds(at)])),
+    ...gaps.map((gap) => [
+      "gap",
+      `silent for ${seconds(gap.to - gap.from)}`,
+      `from ${seconds(gap.from)}, until ${gap.before}`,
+    ]),
     ...(tools.length ? [["tools", count(turn.tool_calls.length, "tool call"), `from ${seconds(tools[0][0])}`]] : []),
-    ...(missing ? [["gap", `${count(left, "event")} not kept`, `between ${seconds(missing.from)} and ${seconds(missing.to)}`]] : []),
+    ...(missing
+      ? [["gap", `${count(left, "event")} not kept`, `between ${seconds(missing.from)} and ${seconds(missing.to)}`]]
+      : []),
     [error ? "stopped" : "end", error ? `stopped: ${error.kind}` : "end", seconds(timing.total_s)],
   ];
-  const band = (className, { from, to }) => el("span", { class: className, css: { left: share(from), width: share(to - from) } });
-  return el("div", { class: "timeline" },
-    el("div", { class: "lanes", "aria-hidden": "true" },
-      lanes.filter((lane) => lane.at.length || lane.name !== "other").map((lane) => el("div", { class: `lane ${lane.name}` },
-        el("span", { class: "name" }, lane.name),
-        svg("svg", { viewBox: "0 0 1000 10", preserveAspectRatio: "none" }, svg("path", { d: ticks(lane.at) })))),
-      el("div", { class: "over" },
-        gaps.map((gap) => band("gap", gap)), missing && band("missing", missing),
-        marks.map(([key, , at]) => at === null ? null : el("span", { class: `at ${key} ${error ? "stopped" : ""}`, css: { left: share(at) } })))),
-    el("div", { class: "scale", "aria-hidden": "true" }, el("span", {}, "0"), el("span", {}, seconds(last / 2)), el("span", {}, seconds(last))),
-    el("ul", { class: "facts" }, facts.map(([key, name, value]) => el("li", {}, el("i", { class: key, "aria-hidden": "true" }), el("b", {}, name), ` ${value}`))));
+  const band = (className, { from, to }) =>
+    el("span", { class: className, css: { left: share(from), width: share(to - from) } });
+  return el(
+    "div",
+    { class: "timeline" },
+    el(
+      "div",
+      { class: "lanes", "aria-hidden": "true" },
+      lanes
+        .filter((lane) => lane.at.length || lane.name !== "other")
+        .map((lane) =>
+          el(
+            "div",
+            { class: `lane ${lane.name}` },
+            el("span", { class: "name" }, lane.name),
+            svg("svg", { viewBox: "0 0 1000 10", preserveAspectRatio: "none" }, svg("path", { d: ticks(lane.at) })),
+          ),
+        ),
+      el(
+        "div",
+        { class: "over" },
+        gaps.map((gap) => band("gap", gap)),
+        missing && band("missing", missing),
+        marks.map(([key, , at]) =>
+          at === null ? null : el("span", { class: `at ${key} ${error ? "stopped" : ""}`, css: { left: share(at) } }),
+        ),
+      ),
+    ),
+    el(
+      "div",
+      { class: "scale", "aria-hidden": "true" },
+      el("span", {}, "0"),
+      el("span", {}, seconds(last / 2)),
+      el("span", {}, seconds(last)),
+    ),
+    el(
+      "ul",
+      { class: "facts" },
+      facts.map(([key, name, value]) =>
+        el("li", {}, el("i", { class: key, "aria-hidden": "true" }), el("b", {}, name), ` ${value}`),
+      ),
+    ),
+  );
 }
 
 const ROWS = 200;
@@ -123,13 +231,40 @@ const ROWS = 200;
 /** The events of a turn as a table, some at a time. */
 function eventTable(turn) {
   const body = el("tbody");
-  const box = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Events" }, el("table", { class: "events" },
-    el("thead", {}, el("tr", {}, ["at", "event", "means"].map((name) => el("th", { scope: "col" }, name)))), body));
+  const box = el(
+    "div",
+    { class: "scroll", tabindex: 0, role: "group", "aria-label": "Events" },
+    el(
+      "table",
+      { class: "events" },
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          ["at", "event", "means"].map((name) => el("th", { scope: "col" }, name)),
+        ),
+      ),
+      body,
+    ),
+  );
   const more = el("button", { type: "button", class: "quiet", click: () => add() });
   const add = () => {
     const from = body.childElementCount;
-    body.append(...turn.events.slice(from, from + ROWS).map(([at, name, signal]) => el("tr", {},
-      el("td", { class: "number" }, at.toFixed(3)), el("td", {}, el("bdi", {}, name.slice(0, 200) || "(unnamed)")), el("td", {}, signal || "–"))));
+    body.append(
+      ...turn.events
+        .slice(from, from + ROWS)
+        .map(([at, name, signal]) =>
+          el(
+            "tr",
+            {},
+            el("td", { class: "number" }, at.toFixed(3)),
+            el("td", {}, el("bdi", {}, name.slice(0, 200) || "(unnamed)")),
+            el("td", {}, signal || "–"),
+          ),
+        ),
+    );
     const left = turn.events.length - body.childElementCount;
     more.textContent = `Show ${count(Math.min(left, ROWS), "more event")}`;
     more.hidden = left <= 0;
