@@ -29,6 +29,10 @@ def test_the_verdict_stands_first_and_then_what_changed_each_with_a_way_to_its_c
     assert page.texts(".case.opened .id") == ["ill"]
     assert page.run("document.activeElement.closest('li').className") == "case opened"
     assert page.run("location.hash") == "#case=ill"
+    page.run("scrollTo(0, 0)")
+    page.run("location.hash = 'change=new'")
+    page.settle()
+    assert page.run("scrollY") > 100
     page.click("#changes a[href*=legacy]")
     assert "is in no suite of this run" in page.texts("#case-5")[0]
 

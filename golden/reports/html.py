@@ -85,8 +85,8 @@ def _verdict(summary: Summary) -> tuple[str, str]:
     for status, count, word in _VERDICTS:
         if number := getattr(summary, count):
             if number == summary.total:
-                return status, f"All {number} cases {word}" if number > 1 else f"The one case {word}"
-            return status, f"{number} of {summary.total} cases {word}"
+                return status, f"All {number:,} cases {word}" if number > 1 else f"The one case {word}"
+            return status, f"{number:,} of {summary.total:,} cases {word}"
     return "skipped", "No cases"
 
 

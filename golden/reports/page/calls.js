@@ -48,48 +48,29 @@ function wildcard(value) {
  * (null: only who judged can say).
  *
  * Args:
- *   wanted, came: the values; wanted may hold wildcards, as suites write them, where `partial`.
- *   partial: what came may have more than was wanted.
+ *   left, right: the values, or NOTHING.
+ *   rules: `wild` where the left one may hold wildcards, as suites write them; `partial` where the right may have more.
  */
-function differences(wanted, came, path, partial, rows = [], literal = false) {
-  const [left, right] = [wanted, came];
-  if (partial && !literal && isObject(left)) {
-    if (wildcard(left)) {
-      rows.push({
-        path,
-        left: wildcard(left),
-        right: json(right),
-        differs: right === NOTHING ? true : left.$any ? false : null,
-      });
-      return rows;
+function differences(left, right, path, rules, rows = []) {
+  const { wild, partial } = rules;
+  if (wild && wildcard(left)) {
+    const differs = right === NOTHING || (left.$any ? false : null);
+    rows.push({ path, left: wildcard(left), right: json(right), differs });
+  } else if (wild && isObject(left) && Object.keys(left).length === 1 && "$literal" in left) {
+    differences(left.$literal, right, path, { wild: false, partial }, rows);
+  } else if (isObject(left) && isObject(right) && Object.keys({ ...left, ...right }).length) {
+    for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
+      const [one, other] = [left, right].map((side) => (Object.hasOwn(side, key) ? side[key] : NOTHING));
+      differences(one, other, step(path, key), rules, rows);
     }
-    if (Object.keys(left).length === 1 && "$literal" in left)
-      return differences(left.$literal, right, path, partial, rows, true);
-  }
-  const size = (value) => Object.keys(value).length;
-  if (isObject(left) && isObject(right) && size(left) + size(right)) {
-    for (const key of Object.keys(left))
-      differences(left[key], Object.hasOwn(right, key) ? right[key] : NOTHING, step(path, key), partial, rows, literal);
-    for (const key of Object.keys(right))
-      if (!Object.hasOwn(left, key)) differences(NOTHING, right[key], step(path, key), partial, rows, literal);
   } else if (Array.isArray(left) && Array.isArray(right) && left.length + right.length) {
     for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
-      differences(
-        at < left.length ? left[at] : NOTHING,
-        at < right.length ? right[at] : NOTHING,
-        step(path, at),
-        partial,
-        rows,
-        literal,
-      );
+      const [one, other] = [left, right].map((side) => (at < side.length ? side[at] : NOTHING));
+      differences(one, other, step(path, at), rules, rows);
     }
   } else {
-    rows.push({
-      path,
-      left: json(left),
-      right: json(right),
-      differs: left === NOTHING ? !partial : right === NOTHING || json(left) !== json(right),
-    });
+    const differs = left === NOTHING ? !partial : json(left) !== json(right);
+    rows.push({ path, left: json(left), right: json(right), differs });
   }
   return rows;
 }
@@ -177,24 +158,24 @@ function without(path) {
 /** Rows of a call beside what is expected of it; `path` is where the first difference is known to be. */
 function argumentRows(alternative, call, met, path) {
   const wanted = alternative.params ?? (isObject(call?.args) ? {} : NOTHING);
-  const rows = differences(wanted, call ? call.args : NOTHING, "params", !alternative.strict);
+  const rules = { wild: true, partial: !alternative.strict };
   const isEmpty = (text) => text === "{}" || text === json(NOTHING);
-  return rows
+  return differences(wanted, call ? call.args : NOTHING, "params", rules)
     .filter((row) => !isEmpty(row.left) || !isEmpty(row.right))
     .map((row) => ({
       ...row,
       path: without(row.path.replace(/^params/, "")) || "arguments",
       // Who judged knows best: a match has no differences, and a pattern that is not found is named.
-      differs: met ? false : row.path === path ? true : row.differs,
+      differs: met === false && (row.path === path || row.differs),
     }));
 }
 
 /** Of several alternatives the one that the call is nearest to. */
 function nearest(expected, call) {
   const some = expected.any_of ?? [expected];
-  const far = (one) =>
-    (call && one.tool === call.name ? 0 : 1000) +
-    differences(one.params ?? {}, call?.args ?? NOTHING, "params", true).filter((row) => row.differs).length;
+  const rules = { wild: true, partial: true };
+  const rows = (one) => differences(one.params ?? {}, call?.args ?? NOTHING, "params", rules);
+  const far = (one) => (one.tool === call?.name ? 0 : 1000) + rows(one).filter((row) => row.differs).length;
   return some.reduce((best, one) => (far(one) < far(best) ? one : best));
 }
 
@@ -207,91 +188,90 @@ function toolName(name) {
 }
 
 /** A call beside what is expected of it; `met` is undefined where nothing is. */
-function pairOf(met, title, expected, call, rows, place) {
+function pairOf({ met, title, wanted = {}, call = null, path = "", where = "", absent = "not called" }) {
   const tool = {
     path: "tool",
-    left: expected === null ? "–" : toolName(expected),
-    right: call ? toolName(call.name) : el("span", { class: "absent" }, "not called"),
-    differs: met === false && (!call || call.name !== expected),
+    left: wanted.tool === undefined ? "–" : toolName(wanted.tool),
+    right: call ? toolName(call.name) : el("span", { class: "absent" }, absent),
+    differs: met === false && call?.name !== wanted.tool,
   };
+  const given = call?.result ?? null;
+  const told = () => prose(typeof given === "string" ? given : laid(given), { class: "value block" });
   return {
-    head: el("span", { class: "head" }, verdictOf(met), title, place ? el("span", { class: "place" }, place) : null),
-    rows: [tool, ...rows],
-    foot:
-      call && call.result !== null && call.result !== undefined
-        ? fold("what the tool gave back", () =>
-            prose(typeof call.result === "string" ? call.result : laid(call.result), { class: "value block" }),
-          )
-        : null,
+    head: el("span", { class: "head" }, verdictOf(met), title, where ? el("span", { class: "place" }, where) : null),
+    rows: [tool, ...argumentRows(wanted, call, met, path)],
+    foot: given === null ? null : fold("what the tool gave back", told),
   };
+}
+
+/** What is expected of the calls, each beside the calls that golden names with it. */
+function expectedPairs(result, all) {
+  return result.expectations.flatMap((one) => {
+    const among = one.turn === null ? all : all.filter((call) => call.turn === one.turn);
+    // A call of another tool is nobody's counterpart, but for the first call.
+    const isOther = one.path === "tool" && one.check !== "expect_first";
+    const found = isOther ? [] : one.places.map((place) => among[place]).filter(Boolean);
+    const { any_of: some, min_count: least } = one.expected;
+    const counts = least > 1 ? `, ${least} calls` : "";
+    const others = some?.length > 1 ? `, or ${count(some.length - 1, "other")}` : "";
+    const title = `${one.check}${turnOf(result, one.turn)}${counts}${others}`;
+    const absent = one.check === "expect_order" ? "not in this order" : "not called";
+    return (found.length ? found : [null]).map((call) => {
+      return { met: one.met, title, wanted: nearest(one.expected, call), call, path: one.path, absent };
+    });
+  });
+}
+
+/** The tools that are expected by name; which of them are missing is for golden to say. */
+function namedPairs(result, all) {
+  const checks = result.checks.filter((check) => check.name === "expected_tools");
+  const missing = new Set(checks.flatMap((check) => namesIn(check, /^expected a call of (.*?);/s)));
+  const isJudged = checks.some((check) => check.ok !== null);
+  return result.expected_tools.map((name) => {
+    const call = missing.has(name) ? null : (all.find((each) => each.name === name) ?? null);
+    return { met: isJudged ? !missing.has(name) : null, title: "expected_tools", wanted: { tool: name }, call };
+  });
+}
+
+/** The names that the message of a check that does not hold lists. */
+function namesIn(check, pattern) {
+  return check.ok === false ? (pattern.exec(check.message)?.[1].split(", ") ?? []) : [];
+}
+
+/** Calls that nothing is asked of, and those that should not be. */
+function otherPairs(result, calls) {
+  const forbidden = new Set(
+    result.checks.flatMap((check) =>
+      check.name === "forbidden_tools" ? namesIn(check, /^forbidden, but called: (.*)$/s) : [],
+    ),
+  );
+  const none = result.checks.some((check) => check.name === "expect_no_tool_call" && check.ok === false);
+  return calls.map((call) => {
+    const wrong = none ? "no call was expected" : forbidden.has(call.name) ? "forbidden" : null;
+    return { met: wrong ? false : undefined, title: wrong ?? "called besides", call };
+  });
 }
 
 /** Each expectation beside its calls; then names that are expected, and calls that nothing is asked of. */
 function calls(result) {
-  const several = result.turns.length > 1;
   const all = result.turns.flatMap((turn, at) => turn.tool_calls.map((call) => ({ ...call, turn: at })));
-  const where = (call) => `call ${all.indexOf(call) + 1}${several ? `, turn ${call.turn + 1}` : ""}`;
   const told = new Set();
-  const pairs = [];
-  for (const one of result.expectations) {
-    const among = one.turn === null ? all : all.filter((call) => call.turn === one.turn);
-    const places = one.path === "tool" ? [] : one.places;
-    const of = `${one.check}${several && one.turn !== null ? `, turn ${one.turn + 1}` : ""}`;
-    for (const place of places.length ? places : [null]) {
-      const call = place === null ? null : (among[place] ?? null);
-      const alternative = nearest(one.expected, call);
-      if (call) told.add(call);
-      const others = (one.expected.any_of?.length ?? 1) - 1;
-      const counts = one.expected.min_count > 1 ? `, ${one.expected.min_count} calls` : "";
-      pairs.push(
-        pairOf(
-          one.met,
-          `${of}${counts}${others ? `, or ${count(others, "other")}` : ""}`,
-          alternative.tool,
-          call,
-          argumentRows(alternative, call, one.met === true, one.path),
-          call ? where(call) : undefined,
-        ),
-      );
-    }
+  const where = (call) => (call ? `call ${all.indexOf(call) + 1}${turnOf(result, call.turn)}` : "");
+  const pairs = expectedPairs(result, all);
+  for (const pair of pairs) told.add(pair.call);
+  for (const pair of namedPairs(result, all)) {
+    if (pair.call && told.has(pair.call)) continue;
+    told.add(pair.call);
+    pairs.push(pair);
   }
-  for (const name of result.expected_tools) {
-    const call = all.find((each) => each.name === name);
-    if (call && told.has(call)) continue;
-    if (call) told.add(call);
-    const judged = result.checks.some((check) => check.name === "expected_tools" && check.ok !== null);
-    pairs.push(
-      pairOf(
-        judged ? Boolean(call) : null,
-        "expected_tools",
-        name,
-        call ?? null,
-        call ? argumentRows({}, call, true, "") : [],
-        call ? where(call) : undefined,
-      ),
-    );
-  }
-  const failed = (name) => result.checks.find((check) => check.name === name && check.ok === false);
-  const forbidden =
-    failed("forbidden_tools")
-      ?.message.replace(/^.*?called: /s, "")
-      .split(", ") ?? [];
-  for (const call of all.filter((each) => !told.has(each))) {
-    const wrong = failed("expect_no_tool_call")
-      ? "no call was expected"
-      : forbidden.includes(call.name)
-        ? "forbidden"
-        : null;
-    pairs.push(
-      pairOf(
-        wrong ? false : undefined,
-        wrong ?? "called besides",
-        null,
-        call,
-        argumentRows({}, call, true, ""),
-        where(call),
-      ),
-    );
-  }
-  return pairs.length ? sides("Tool calls, expected and made", ["what", "expected", "called"], pairs, "differs") : null;
+  pairs.push(
+    ...otherPairs(
+      result,
+      all.filter((call) => !told.has(call)),
+    ),
+  );
+  const groups = pairs.map((pair) => pairOf({ ...pair, where: where(pair.call) }));
+  return pairs.length
+    ? sides("Tool calls, expected and made", ["what", "expected", "called"], groups, "differs")
+    : null;
 }

@@ -249,7 +249,7 @@ function beforeAndNow(change, result) {
 function callSides(call) {
   const [was, now] = [call.change !== "came", call.change !== "went"];
   const named = (there) => (there ? toolName(call.name) : el("span", { class: "hush" }, "not called"));
-  const rows = differences(was ? call.before : NOTHING, now ? call.after : NOTHING, "", false).map((row) => ({
+  const rows = differences(was ? call.before : NOTHING, now ? call.after : NOTHING, "", {}).map((row) => ({
     ...row,
     path: without(row.path) || "arguments",
     differs: was && now && row.differs,

@@ -1,13 +1,16 @@
 // The page put together.
 
-/** Follows the address: its filters, and the case that it names. */
-function follow() {
+/** Follows the address: its filters, and the case that it names. A link to filters alone leads to the list. */
+function follow(event) {
   if (location.hash && !location.hash.includes("=")) return;
   readAddress();
   show();
   const entry = byCase.get(state.open);
   filter();
-  if (!entry) return;
+  if (!entry) {
+    if (event) byId("cases").scrollIntoView();
+    return;
+  }
   if (!shown.includes(entry)) {
     letAll();
     show();

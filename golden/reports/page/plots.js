@@ -131,9 +131,9 @@ function meter(score, threshold) {
 
 // Signals that are shown in the lanes of a time line; what is none of them is in the last.
 const LANES = [
-  ["text", "text", /^(?:text|whole|message|refusal)\b/],
-  ["tools", "tools", /\b(?:call|callpart|calldone|result)\b/],
-  ["other", "other", /^/],
+  ["text", /^(?:text|whole|message|refusal)\b/],
+  ["tools", /\b(?:call|callpart|calldone|result)\b/],
+  ["other", /^/],
 ];
 
 /** The longest silences between events, in order: those that a person would notice. */
@@ -157,10 +157,11 @@ function timeline(turn) {
   const left = total - events.length;
   // Where events were left out, silence is not known.
   const known = left > 0 ? [events.slice(0, events.length / 2), events.slice(events.length / 2)] : [events];
-  const gaps = known.flatMap((part) => silences(part, last));
-  const missing = left > 0 ? { from: known[0].at(-1)[0], to: known[1][0][0] } : null;
+  const heard = error ? [...known.slice(0, -1), [...known.at(-1), [timing.total_s, "it stopped", ""]]] : known;
+  const gaps = heard.flatMap((part) => silences(part, last));
+  const missing = left > 0 && known[0].length ? { from: known[0].at(-1)[0], to: known[1][0][0] } : null;
   const lanes = LANES.map(([name]) => ({ name, at: [] }));
-  for (const [at, , signal] of events) lanes[LANES.findIndex(([, , pattern]) => pattern.test(signal))].at.push(at);
+  for (const [at, , signal] of events) lanes[LANES.findIndex(([, pattern]) => pattern.test(signal))].at.push(at);
   const ticks = (at) => at.map((each) => `M${((each / last) * 1000).toFixed(1)} 0v10`).join("");
   const tools = events.filter(([, , signal]) => /\b(?:call|callpart)\b/.test(signal));
   const marks = [
