@@ -47,7 +47,6 @@ function top() {
         ? null
         : `${(Math.floor(summary.pass_rate * 1000) / 10).toFixed(1).replace(/\.0$/, "")} %`,
     ],
-    ["first token, median", summary.first_token_s.p50 === null ? null : seconds(summary.first_token_s.p50)],
     ["whole run", seconds(run.duration_s)],
     ["tokens", summary.usage && tokens(summary.usage)],
   ].filter(([, value]) => value);
