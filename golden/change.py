@@ -80,6 +80,8 @@ class CaseChange:
         calls: the tool calls that did, likewise.
         p: with trials on both sides, how likely a difference as large this way is by chance alone.
         likely_noise: fewer trials passed, but no fewer than chance explains, and still more than half.
+        answers: what the turns of the baseline answered, each at most 4,000 characters of it; none where this run
+            answered the same.
     """
 
     case_id: str
@@ -91,6 +93,7 @@ class CaseChange:
     calls: tuple[CallChange, ...] = ()
     p: float | None = None
     likely_noise: bool = False
+    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

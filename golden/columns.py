@@ -21,6 +21,15 @@ def lowest(places: int) -> int:
     return (places & -places).bit_length() - 1
 
 
+def places_of(number: int) -> tuple[int, ...]:
+    """Returns the places of a set, in their order."""
+    found = []
+    while number:
+        found.append(lowest(number))
+        number &= number - 1
+    return tuple(found)
+
+
 class Column:
     """The values at one path, by their places; a value that has nothing there is missing.
 

@@ -22,6 +22,9 @@ from golden.identity import unique_id
 from golden.result import CaseResult, CheckResult, RunInfo, RunResult, ToolCallResult, exit_code, total_usage
 from golden.sse import whole
 
+# The most of an earlier answer that is kept, in characters: it is there to be looked at.
+_ANSWER = 4000
+
 # A drop that chance brings about more often than this is not told from noise.
 _P = 0.05
 
@@ -42,7 +45,7 @@ def compare(baseline: RunResult, run: RunResult) -> Comparison:
     gone = [result for result in missing if unique_id(result.case_id) not in selectable]
     cases = (
         *(_case(before.get(key), result) for key, result in after.items()),
-        *(CaseChange(result.case_id, "gone", _side(result), None) for result in gone),
+        *(CaseChange(result.case_id, "gone", _side(result), None, answers=_answers(result)) for result in gone),
     )
     git = baseline.run.git
     return Comparison(
@@ -83,6 +86,7 @@ def _case(before: CaseResult | None, after: CaseResult) -> CaseChange:
         calls=tuple(_calls(_called(before), _called(after))) if is_judged else (),
         p=p,
         likely_noise=_is_noise(was.trials, now.trials, p),
+        answers=_answers(before, after),
     )
 
 
@@ -140,6 +144,14 @@ def _side(result: CaseResult) -> Side:
         usage=None if usage is None else Tokens(usage.input, usage.output),
         model=result.model,
     )
+
+
+def _answers(result: CaseResult, but: CaseResult | None = None) -> tuple[str, ...]:
+    """What was answered, cut; nothing where the other answered the same."""
+    answers = [turn.answer for turn in result.turns]
+    if but is not None and answers == [turn.answer for turn in but.turns]:
+        return ()
+    return tuple(answer[:_ANSWER] for answer in answers)
 
 
 def _checks(before: Sequence[CheckResult], after: Sequence[CheckResult]) -> Iterator[CheckChange]:

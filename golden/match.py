@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from golden.columns import Column, bits, lowest
+from golden.columns import Column, bits, lowest, places_of
 from golden.expectation import Alternative, ToolExpectation
 from golden.outcome import ABSENT, Broken, Difference, Nearest, Order, Outcome
 from golden.pairing import assigned
@@ -55,11 +55,11 @@ def pair(expectations: Sequence[ToolExpectation], calls: Sequence[ToolCall]) -> 
     paired = dict(zip(ranked, assigned([matching[index] for index in ranked], needs, len(calls)), strict=True))
 
     def outcome(index: int, expectation: ToolExpectation) -> Outcome:
-        lacking = paired[index] < expectation.min_count
+        lacking = paired[index].bit_count() < expectation.min_count
         count = matching[index].bit_count()
         within = expectation.max_count is None or count <= expectation.max_count
         nearest = _nearest(judged[index], table, table.every & ~matching[index]) if lacking else None
-        return Outcome(expectation, within and not lacking, paired[index], count, nearest)
+        return Outcome(expectation, within and not lacking, places_of(paired[index]), count, nearest)
 
     return tuple(outcome(index, expectation) for index, expectation in enumerate(expectations))
 

@@ -55,7 +55,8 @@ def describe_difference(difference: Difference, cover: Cover) -> str:
 
 def unpaired(outcome: Outcome, calls: Sequence[ToolCall], cover: Cover) -> str:
     """Says why an expectation is not met by the calls it was paired with; "" where it is."""
-    expectation, _, paired, matching, nearest = outcome
+    expectation, _, places, matching, nearest = outcome
+    paired = len(places)
     wanted = describe(expectation, cover)
     matched = f"{_count(matching, 'call')} {'matches' if matching == 1 else 'match'}"
     parts = []

@@ -45,7 +45,7 @@ class Outcome(NamedTuple):
 
     Attributes:
         met: whether it has the calls that it needs, and no more match than it allows.
-        paired: how many calls are paired to it, of the `min_count` that it needs.
+        places: of the calls paired to it, at most the `min_count` that it needs.
         matching: how many calls match it, whatever they are paired to.
         nearest: where it lacks calls, of those that do not match the one with the fewest differences, then the first;
             one of another tool only where there is none of the right one.
@@ -53,9 +53,30 @@ class Outcome(NamedTuple):
 
     expectation: ToolExpectation
     met: bool
-    paired: int
+    places: tuple[int, ...]
     matching: int
     nearest: Nearest | None
+
+    @property
+    def paired(self) -> int:
+        """How many calls are paired to it."""
+        return len(self.places)
+
+
+class Beside(NamedTuple):
+    """An expectation, and the calls that are shown beside it.
+
+    Attributes:
+        expectation: what is expected.
+        met: whether it is met.
+        places: of the calls that it has, else of the nearest one: 0-based, among the calls that are judged.
+        path: where the nearest differs first; "" where these calls match, or there is none.
+    """
+
+    expectation: ToolExpectation
+    met: bool
+    places: tuple[int, ...] = ()
+    path: str = ""
 
 
 class Order(NamedTuple):

@@ -15,7 +15,7 @@ def assigned(rows: Sequence[int], needs: Sequence[int], columns: int) -> list[in
         columns: how many columns there are.
 
     Returns:
-        For each row how many columns it has, at most what it needs.
+        For each row the columns that it has, as bits: at most as many as it needs.
     """
     # Augmenting paths (Berge, Kuhn). A row that finds none now finds none later: the sets of rows that can be served
     # together are the independent sets of a matroid, so serving them one by one ends at the most there are.
@@ -28,7 +28,7 @@ def assigned(rows: Sequence[int], needs: Sequence[int], columns: int) -> list[in
             if not taken:
                 break
             free ^= taken
-    return [columns_held.bit_count() for columns_held in held]
+    return held
 
 
 def _augmented(start: int, rows: Sequence[int], held: list[int], holder: list[int], free: int) -> int:

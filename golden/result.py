@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WrapValidator, model_validator
 
+from golden.beside import Expected
 from golden.change import Comparison
 from golden.log import Entry, Log
 from golden.shard import MOST
@@ -135,6 +136,7 @@ class CaseResult(_Model):
     groundedness_threshold: float | None = None
     forbidden_hits: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
+    expectations: tuple[Expected, ...] = ()
     turns: tuple[TurnResult, ...] = ()
     error: ErrorResult | None = None
     attempts: tuple[AttemptResult, ...] = ()
@@ -253,8 +255,7 @@ class RunResult(_Model):
 
 def exit_code(results: Sequence[CaseResult]) -> int:
     """The exit code that these results give (contract 2)."""
-    statuses = {result.status for result in results}
-    return next((code for status, code in _EXIT if status in statuses), 0)
+    return next((code for status, code in _EXIT if any(result.status == status for result in results)), 0)
 
 
 def with_comparison(run: RunResult, comparison: Comparison | None) -> RunResult:
@@ -269,7 +270,6 @@ def summarise(results: Sequence[CaseResult]) -> Summary:
     count = Counter(result.status for result in results)
     judged = len(results) - count["skipped"]
     turns = [turn for result in results for turn in result.turns]
-    first_tokens = [turn.timing.first_token_s for turn in turns]
     return Summary(
         total=len(results),
         passed=count["passed"],
@@ -281,7 +281,7 @@ def summarise(results: Sequence[CaseResult]) -> Summary:
         all_passed=exit_code(results) == 0,
         pass_rate=count["passed"] / judged if judged else None,
         usage=total_usage([attempt.usage for result in results for attempt in result.attempts]),
-        first_token_s=_quantiles([seconds for seconds in first_tokens if seconds is not None]),
+        first_token_s=_quantiles([at for turn in turns if (at := turn.timing.first_token_s) is not None]),
         total_s=_quantiles([turn.timing.total_s for turn in turns if turn.error is None]),
     )
 

@@ -7,11 +7,13 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Never, cast
 
+from golden.beside import Expected
 from golden.blame import raised_at
 from golden.checks import Check, Cover, families
 from golden.errors import HINT
 from golden.gathering import Fold
 from golden.log import Log
+from golden.outcome import Beside
 from golden.redaction import Secrets
 from golden.result import (
     AttemptResult,
@@ -213,6 +215,7 @@ def _result(
         groundedness_threshold=shared if case.groundedness_threshold is None else case.groundedness_threshold,
         forbidden_hits=tuple(dict.fromkeys(cover(hit) for check in checks for hit in check.hits)),
         checks=rows,
+        expectations=tuple(_expected(check, one, secrets) for check in checks for one in check.beside),
         turns=shown,
         error=error,
         attempts=(attempt,) if turns else (),
@@ -220,6 +223,18 @@ def _result(
         model=model and cover(model),
         metadata=cast("dict[str, object]", secrets.cover_value(case.metadata)),
         case_sha256=case.sha256(suite.system_prompt),
+    )
+
+
+def _expected(check: Check, one: Beside, secrets: Secrets) -> Expected:
+    written = one.expectation.model_dump(mode="json", exclude_defaults=True)
+    return Expected(
+        check=check.name,
+        turn=check.turn,
+        expected=cast("dict[str, object]", secrets.cover_value(written)),
+        met=None if check.ok is None else one.met,
+        places=one.places,
+        path=_short(secrets.cover(one.path)),
     )
 
 

@@ -1,12 +1,19 @@
 import json
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from golden.__main__ import _run
+from golden.compare import compare
+from golden.reports import View
+from golden.reports.html import REPORT
+from golden.result import CaseResult, GitResult
+from tests.browser import Open, Page, browser
 from tests.program import CASE, Outcome, Program
+from tests.values import run_of
 
 # The same examples at every run, however busy the machine is.
 settings.register_profile(
@@ -40,3 +47,30 @@ def golden_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Ca
         return Outcome(code, out, err, file.read_text(encoding="utf-8") if file.exists() else "")
 
     return run
+
+
+@pytest.fixture(scope="session")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A browser's one page, for all tests of this process."""
+    with browser(tmp_path_factory.mktemp("profile")) as page:
+        yield page
+
+
+@pytest.fixture
+def opened(window: Page, tmp_path: Path) -> Iterator[Open]:
+    """Opens the report of these results. Whatever a test does with it, nothing was asked for and nothing complained."""
+    file = tmp_path / "report.html"
+
+    def open_page(
+        *results: CaseResult, before: Sequence[CaseResult] = (), address: str = "", width: int = 1280
+    ) -> Page:
+        run = run_of(*results, git=GitResult(sha="3f2a9c81" * 5, branch="fix"))
+        changed = compare(run_of(*before), run) if before else None
+        file.write_text(REPORT.render(run, changed, View()), encoding="utf-8")
+        window.look(width, 900)
+        window.open(f"{file.as_uri()}{address}")
+        return window
+
+    yield open_page
+    assert {request.partition("#")[0] for request in window.requests} == {file.as_uri()}
+    assert window.complaints == []

@@ -471,3 +471,13 @@ def test_each_result_says_its_change_and_the_file_the_rest() -> None:
     assert told["comparison"]["gone"] == ["g"]
     assert told["comparison"]["counts"]["regressed"] == 2
     assert with_comparison(with_comparison(run, found), None) == run
+
+
+def test_the_answers_of_the_baseline_are_kept_where_this_run_gave_others() -> None:
+    texts = ("All is well.", "All is lost.", "x" * 5000, "x" * 5000 + "y")
+    one, other, long, longer = (judged(ASKS, turn(text)) for text in texts)
+    assert change_of(one, one).answers == ()
+    assert change_of(one, other).answers == ("All is well.",)
+    assert change_of(long, longer).answers == ("x" * 4000,)
+    (gone,) = changed([one], []).cases
+    assert gone.answers == ("All is well.",)

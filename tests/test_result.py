@@ -112,8 +112,8 @@ def test_the_file_has_the_keys_of_the_contract_in_their_order() -> None:
     (result,) = told["results"]
     assert " ".join(result) == (
         "case_id suite line question status passed xfailed tool_ok forbidden_ok groundedness_ok expected_tools "
-        "actual_tools groundedness groundedness_threshold forbidden_hits checks turns error attempts flaky trials "
-        "tags model metadata case_sha256 change"
+        "actual_tools groundedness groundedness_threshold forbidden_hits checks expectations turns error attempts "
+        "flaky trials tags model metadata case_sha256 change"
     )
     assert list(result["checks"][0]) == ["name", "ok", "message", "turn"]
     (told_turn,) = result["turns"]

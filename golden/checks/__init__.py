@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from golden import loading
+from golden.outcome import Beside
 from golden.suite import Checks
 from golden.transcript import Turn
 
@@ -21,6 +22,7 @@ class Check:
         message: what was expected, what came, and where.
         turn: the 0-based turn it is about, None where it is about the whole case.
         hits: the forbidden phrases that were found, as the suite writes them.
+        beside: the tool expectations that it is about, each with the calls to show beside it.
     """
 
     name: str
@@ -28,6 +30,7 @@ class Check:
     message: str
     turn: int | None = None
     hits: tuple[str, ...] = ()
+    beside: tuple[Beside, ...] = ()
 
 
 Cover = Callable[[str], str]
