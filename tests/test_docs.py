@@ -37,6 +37,7 @@ from click.testing import CliRunner
 from pydantic import BaseModel
 
 import golden
+from golden.bulletin import KINDS as TOLD
 from golden.checks.stream import UNSOUND
 from golden.cli import cli
 from golden.demo.__main__ import main as demo
@@ -45,6 +46,7 @@ from golden.expectation import ToolExpectation
 from golden.gathering import FINISHES
 from golden.lexicon import Lexicon
 from golden.reader import Bounds, Reader
+from golden.reports import by_suffix
 from golden.result import AttemptResult, CaseResult, RunInfo, Status, Summary, TurnResult
 from golden.settings import settings
 from golden.suite import Case, Checks, Suite
@@ -407,6 +409,11 @@ def test_the_page_of_verdicts_has_every_key_of_a_results_file() -> None:
     }
     for head, model in models.items():
         assert table("docs/verdicts.md", f"of {head}").keys() == names_of(model), head
+
+
+def test_the_page_of_reports_has_every_kind_and_every_suffix() -> None:
+    assert table("docs/reports.md", "in the table").keys() == {*TOLD}
+    assert table("docs/reports.md", "suffix").keys() == by_suffix().keys()
 
 
 def test_the_page_of_commands_has_every_switch_of_the_demo() -> None:

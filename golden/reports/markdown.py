@@ -42,6 +42,8 @@ _ANSWER = 2_000
 _CHECKS = 5  # of one case, the most that its excerpt names
 _TOOLS = 20
 
+_LARGEST = 10**12
+
 _LEFT_OUT = 200  # bytes kept for the line that says what was left out
 
 
@@ -212,8 +214,8 @@ def _metadata(run: RunResult, comparison: Comparison | None, commit: str, frame:
     of.append(_baseline(comparison) if comparison else "no baseline")
     yield f"{', '.join(of)}."
     tries = {result.trials.run if result.trials else 1 for result in run.results if result.attempts}
-    each = f", {tries.pop()} tries each" if len(tries) == 1 and tries != {1} else ""
-    flaky = f", {summary.flaky} passed on a retry only" if summary.flaky else ""
+    each = f", {_figure(tries.pop())} tries each" if len(tries) == 1 and tries != {1} else ""
+    flaky = f", {_figure(summary.flaky)} passed on a retry only" if summary.flaky else ""
     took = [f"{summary.total} questions{each}{flaky}", _duration(info.duration_s)]
     if summary.first_token_s.p50 is not None and summary.first_token_s.p95 is not None:
         took.append(f"first token {summary.first_token_s.p50:.2f} s (p95 {summary.first_token_s.p95:.2f} s)")
@@ -233,13 +235,18 @@ def _baseline(comparison: Comparison) -> str:
 
 def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes:,} min {rest} s" if minutes else f"{seconds:.1f} s"
+    return f"{_figure(minutes)} min {rest} s" if minutes else f"{seconds:.1f} s"
 
 
 def _tokens(usage: UsageResult) -> str:
     return " and ".join(
-        f"{count:,} {what}" for count, what in ((usage.input, "in"), (usage.output, "out")) if count is not None
+        f"{_figure(count)} {what}" for count, what in ((usage.input, "in"), (usage.output, "out")) if count is not None
     )
+
+
+def _figure(number: int) -> str:
+    """A number that others may have written: JSON's have no bound."""
+    return f"{number:,}" if abs(number) < _LARGEST else "very many"
 
 
 def _size(text: str) -> int:
