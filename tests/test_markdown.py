@@ -298,9 +298,7 @@ def thousand(text: str) -> list[CaseResult]:
     return [one.model_copy(update={"case_id": f"{at}{text[:115]}"}) for at in range(1000)]
 
 
-@pytest.mark.parametrize(
-    "text", ["@" * 5000, "&<>" * 2000, "\n" * 5000, "📈" * 5000, "".join(FRAGMENTS) * 10, "All is ill. " * 50]
-)
+@pytest.mark.parametrize("text", ["@" * 5000, "\n" * 5000, "📈" * 5000, "".join(FRAGMENTS) * 10, "All is ill. " * 50])
 def test_a_thousand_failing_cases_fit_each_budget_and_nothing_is_cut_in_two(text: str) -> None:
     many = thousand(text)
     start = time.process_time()

@@ -48,7 +48,7 @@ _LEFT_OUT = 200  # bytes kept for the line that says what was left out
 
 
 class Frame(NamedTuple):
-    """What stands around a report, where it is posted. Only golden's own words, save for the ids and names.
+    """What stands around a report, where it is posted. Marker, title and URL are golden's own words.
 
     Attributes:
         marker: the first line, by which a comment is found again: an HTML comment, or "" for none.
