@@ -40,6 +40,7 @@ from golden.result import CaseResult, RunResult
 from golden.result_file import failed_ids, read_results
 from golden.selection import Selection, selected
 from golden.settings import Settings, chosen_target, settings
+from golden.starter import start
 from golden.suite import Suite
 from golden.suite_file import load_suites
 from golden.suite_schema import suite_schema
@@ -178,6 +179,13 @@ def schema(kind: str) -> int:
     """`golden schema`: prints a JSON Schema."""
     shown = suite_schema() if kind == "suite" else RunResult.model_json_schema(by_alias=True)
     _say(json.dumps(shown, indent=2))
+    return 0
+
+
+def init(folder: Path) -> int:
+    """`golden init`: writes what a project starts with, and says what it left as it was."""
+    for line in start(folder):
+        _say(visible(line))
     return 0
 
 
