@@ -9,13 +9,14 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from io import StringIO
 from typing import NoReturn
 
 import click
 
 from golden.cli import cli
 from golden.errors import GoldenError, Stopped
-from golden.visible import visible
+from golden.visible import unheeded, visible
 
 # How long threads that are about to end are waited for.
 _GRACE_S = 0.2
@@ -33,16 +34,18 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = cli.main(args=arguments, prog_name="golden", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        shown = StringIO()
+        error.show(shown)
+        click.echo(unheeded(shown.getvalue()), err=True, nl=False)
         return error.exit_code
     except GoldenError as error:
-        click.echo("\n".join(map(visible, f"error: {error}".splitlines())), err=True)
+        click.echo(unheeded("\n".join(map(visible, f"error: {error}".splitlines()))), err=True)
         return error.exit_code
     except click.Abort as error:  # what click makes of a KeyboardInterrupt
         click.echo("stopped", err=True)
         return Stopped.exit_code if isinstance(error.__cause__, Stopped) else 130
     except Exception:
-        traceback.print_exc()
+        click.echo(unheeded(traceback.format_exc()), err=True, nl=False)
         click.echo("this is a fault of golden: please report it, with what stands above", err=True)
         return 70
     return code if isinstance(code, int) else 0

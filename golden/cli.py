@@ -1,9 +1,10 @@
 """The command line: what there is to say, and no more; what is done stands in `commands`."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -102,6 +103,35 @@ def compare(context: click.Context, baseline: str, results: str, json_out: str |
     The exit code is that of a run that fails on regressions alone.
     """
     context.exit(_commands().compare(baseline, results, json_out, verbose))
+
+
+@cli.command(epilog="Example: golden comment results.json --baseline baseline.json")
+@click.argument("results")
+@click.option(
+    "--pr", "pull", type=click.IntRange(min=1), metavar="N", help="The pull request.  [default: the commit's]"
+)
+@click.option("--sha", metavar="SHA", help="The commit that was asked.  [default: the event's, the results']")
+@click.option("--repo", "repository", metavar="OWNER/NAME", help="Whose it is.  [default: the workflow's]")
+@click.option("--key", metavar="NAME", default="golden", help="Keeps several comments apart.  [default: golden]")
+@click.option(
+    "--mode",
+    type=click.Choice(["update", "new", "on-change"]),
+    default="update",
+    help="One comment, one a run, or none until something is wrong.  [default: update]",
+)
+@click.option("--baseline", metavar="RESULTS", help="Compare with these, and say what changed first.")
+@click.option("--dry-run", is_flag=True, help="Print the comment; send nothing.")
+@click.option("--strict", is_flag=True, help="Exit with 1 where GitHub refuses the comment.")
+@click.pass_context
+def comment(context: click.Context, /, **given: Any) -> None:
+    """Post or update the advisory comment on a pull request.
+
+    The token is GITHUB_TOKEN's or GH_TOKEN's.
+    """
+    # Loaded here, and not for every command: it needs httpx.
+    from golden import commenting
+
+    context.exit(commenting.comment(commenting.Asked(**given), os.environ))
 
 
 @cli.command(epilog="Example: golden bless results.json --to baseline.json")

@@ -47,9 +47,10 @@ from golden.suite_schema import suite_schema
 from golden.targeting import covered, known_secrets, target_of
 from golden.targets import spoken
 from golden.tries import request
-from golden.visible import visible
+from golden.visible import unheeded, visible
 from golden.watch import Stop
 from golden.wire import Head, Target, address
+from golden.workflow import step
 
 _SUITE = "golden_questions.json"
 
@@ -76,6 +77,7 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
         # In this order: an output that cannot be written is found before the agent's code is loaded.
         outputs = _outputs(options, [job.suite for job in jobs], stack)
         report = reports.load("json" if options.json_out == "-" else "text")
+        tell = stack.enter_context(step(os.environ))
         stdout = stack.enter_context(standard_output())
         secrets = known_secrets()
         stack.enter_context(_covered(secrets))
@@ -98,10 +100,10 @@ def run(suites: Sequence[str], given: Mapping[str, object], config: Path | None)
                     output.write(kind.render(result, changed, View()))
                 except UsageError as error:
                     unwritten.append(error.message)
+            _warn(*(f"warning: {problem}" for problem in tell(result, changed)))
 
         _complete(jobs, target, plan, observe, finish, interrupts)
-    for problem in unwritten:
-        click.echo(f"error: {problem}", err=True)
+    _warn(*(f"error: {problem}" for problem in unwritten))
     return 128 + interrupts.caught if interrupts.caught else codes[0] or (2 if unwritten else 0)
 
 
@@ -211,8 +213,7 @@ def _selected(options: Settings) -> Selection:
     if gone := [name for name in there if unique_id(name) not in known]:
         _warn(f"warning: {options.failed}: no suite has the cases {', '.join(gone)}, which did not pass there")
     selection = selected(suites, options, failed, os.environ)
-    for warning in selection.warnings:
-        click.echo(visible(warning), err=True)
+    _warn(*selection.warnings)
     return selection
 
 
@@ -245,12 +246,12 @@ def _preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
 
 def _warn(*lines: str) -> None:
     with suppress(OSError):  # nobody reads it
-        click.echo("\n".join(map(visible, lines)), err=True)
+        click.echo("\n".join(unheeded(visible(line)) for line in lines), err=True, nl=bool(lines))
 
 
 def _say(text: str) -> None:
     with suppress(BrokenPipeError):  # whoever read it has read enough
-        click.echo(text)
+        click.echo(unheeded(text))
 
 
 def _outputs(options: Settings, suites: Sequence[Suite], stack: ExitStack) -> list[tuple[Report, Output]]:
@@ -284,8 +285,7 @@ def _covered(secrets: Secrets) -> Iterator[None]:
     """Covers secrets in what an agent says while it starts and stops: in errors, and in warnings, which it words."""
 
     def told(message: Warning | str, *_: object) -> None:
-        with suppress(OSError):
-            click.echo(f"warning: {visible(secrets.cover(str(message)))}", err=True)
+        _warn(f"warning: {secrets.cover(str(message))}")
 
     with warnings.catch_warnings():
         warnings.showwarning = told  # type: ignore[assignment]  # it takes what that is called with
@@ -299,7 +299,7 @@ def _print(
     """Writes the report that standard output holds; returns what kept it from being written."""
     detail = options.verbose - options.quiet
     try:
-        stdout.write(report.render(result, changed, View(detail=detail, color=stdout.isatty())))
+        stdout.write(unheeded(report.render(result, changed, View(detail=detail, color=stdout.isatty()))))
         stdout.flush()
     except BrokenPipeError:
         pass  # the verdict does not hang on who reads it
@@ -319,8 +319,7 @@ def _progress(total: int, options: Settings) -> Iterator[Observer]:
     else:
 
         def tell(result: CaseResult) -> None:
-            with suppress(OSError):  # nobody reads it, or the disk is full: the reports are what counts
-                click.echo(f"{result.status} {visible(result.case_id)}", err=True)
+            _warn(f"{result.status} {result.case_id}")
 
         yield tell
 

@@ -43,8 +43,8 @@ _GROUPS = {
 }
 
 
-def _label(case: CaseChange) -> str:
-    """Under which label a case is told, "" for none. One whose text changed is never told as if the agent had."""
+def label_of(case: CaseChange) -> str:
+    """Returns the label a case is told under, "" for none. One whose text changed is never told as if the agent had."""
     if case.before is None or case.after is None:
         return "new" if case.before is None else "GONE"
     if case.case_changed:
@@ -80,7 +80,7 @@ def digest(comparison: Comparison, detail: int, color: bool) -> Iterator[str]:
         yield from wrapped(visible(f"note: {note}"), "")
     cases: dict[str, list[CaseChange]] = {}
     for case in comparison.cases:
-        cases.setdefault(_label(case), []).append(case)
+        cases.setdefault(label_of(case), []).append(case)
     told = [
         (label, case) for label, group in _GROUPS.items() if group.detail <= detail for case in cases.get(label, ())
     ]

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from golden.visible import unheeded
+
 WIDTH = 80
 
 # What takes two columns (UAX #11: wide and full-width, emoji among them), by whole blocks.
@@ -21,13 +23,13 @@ def wrapped(text: str, indent: str) -> Iterator[str]:
     for piece in PIECE.findall(text):
         columns = columns_of(piece)
         if used + columns > WIDTH:
-            yield line.rstrip()
+            yield unheeded(line.rstrip())
             line, used = f"{indent}  ", len(indent) + 2
             if piece[0] == " ":
                 continue
         line += piece
         used += columns
-    yield line.rstrip()
+    yield unheeded(line.rstrip())
 
 
 def labelled(label: str, text: str, code: str, color: bool) -> Iterator[str]:

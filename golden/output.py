@@ -99,8 +99,13 @@ def standard_output() -> Iterator[IO[str]]:
     finally:
         with suppress(OSError):  # whoever read has gone, or the disk is full: that was told when it was written
             stream.close()
-        if not any(thread.name.startswith(AGENT_THREADS) for thread in threading.enumerate()):
+        if not agent_is_left():
             with suppress(OSError, ValueError, AttributeError):  # an agent may have closed it, or put None there
                 sys.stdout.flush()
             os.dup2(kept, 1)
         os.close(kept)
+
+
+def agent_is_left() -> bool:
+    """Whether an agent, told to end, still runs in this process."""
+    return any(thread.name.startswith(AGENT_THREADS) for thread in threading.enumerate())

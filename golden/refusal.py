@@ -17,9 +17,10 @@ BODY = 4096
 # The longest that a server is left alone because it says so.
 _LONGEST_S = 60.0
 
-_PROTECTED = (
-    "the preview looks protected: give its bypass header, --header 'x-vercel-protection-bypass: $NAME' or its like"
-)
+PROTECTED = "the preview looks protected"
+"""What the hint says where it is likely that a host protects the preview."""
+
+_PROTECTED = f"{PROTECTED}: give its bypass header, --header 'x-vercel-protection-bypass: $NAME' or its like"
 
 _HINTS = {
     401: "is the token's secret the one the server has (EVAL_JWT_SECRET, JWT_SECRET)? else --header 'Authorization: …'",

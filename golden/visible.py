@@ -9,6 +9,10 @@ _UNSEEN = re.compile(
     "\ufffe\uffff\U000e0000-\U000e007f]"
 )
 
+# What GitHub's runner takes for a command in a log (actions/runner, ActionCommand): `::` first in a line, behind any
+# white space, and `##[` anywhere. Lines end at CR too. Azure has `##vso[`, and TeamCity `##teamcity[`.
+_COMMAND = re.compile(r"(?:\A|(?<=[\r\n]))(?P<before>[^\S\r\n]*):(?=:)|#(?=#\w*\[)")
+
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": " "}
 
 
@@ -21,6 +25,16 @@ def excerpt(text: str, most: int) -> str:
     """The same, cut to at most `most` characters; what was left out is said."""
     shown = visible(text)
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+
+
+def unheeded(text: str, form: str = "\\u{:04x}") -> str:
+    r"""Returns `text` with nothing in it that a CI runner takes for a command; JSON says the same as before.
+
+    Args:
+        text: any number of lines.
+        form: how the character that makes it a command is written, of its code point: `\u003a`, say.
+    """
+    return _COMMAND.sub(lambda hit: f"{hit['before'] or ''}{form.format(ord(hit[0][-1]))}", text)
 
 
 def _escape(hit: re.Match[str]) -> str:

@@ -1,5 +1,6 @@
 """What crosses between golden and a target: one question out, the head of the reply and its bytes back."""
 
+import ipaddress
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -45,6 +46,14 @@ class Post:
 def address(base_url: str, path: str) -> str:
     """Returns where a path is below a base URL, whose own path is kept."""
     return f"{base_url.rstrip('/')}/{path.lstrip('/')}"
+
+
+def is_loopback(host: str) -> bool:
+    """Tells whether a host is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost" or host.lower().endswith(".localhost")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,15 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from golden.__main__ import _run
 from tests.program import CASE, Outcome, Program
+
+# Tests run as on a desk, also in a workflow: else each run would write into its step's summary and stop its commands.
+for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
+    os.environ.pop(name, None)
 
 # What would steer a run from outside.
 _UNSET = [

@@ -411,7 +411,9 @@ def test_a_thousand_cases_are_shown_fast_and_in_order() -> None:
 
 def test_a_report_is_found_by_its_name_and_by_its_suffix() -> None:
     found = reports.by_suffix()
-    assert {suffix: report.suffix for suffix, report in found.items()} == {".json": ".json", ".txt": ".txt"}
+    assert {suffix: report.suffix for suffix, report in found.items()} == {
+        suffix: suffix for suffix in (".json", ".md", ".txt")
+    }
     assert reports.load("text") is REPORT is found[".txt"]
     with pytest.raises(UsageError, match="no report is called 'pdf'"):
         reports.load("pdf")
@@ -428,7 +430,7 @@ def test_the_json_report_is_the_results_file_whatever_is_shown(view: View) -> No
 def test_rendering_changes_nothing_and_gives_the_same_each_time() -> None:
     run = run_of(*WHOLE)
     before = run.model_dump_json()
-    for name in ("text", "json"):
+    for name in ("text", "json", "markdown"):
         assert reports.load(name).render(run, None, View(detail=1)) == reports.load(name).render(
             run, None, View(detail=1)
         )

@@ -1,11 +1,14 @@
 """What `golden init` writes into a project: the files beside this one, each at its place there."""
 
+import json
 from collections.abc import Iterator, Mapping
+from importlib.metadata import distributions
 from pathlib import Path
 from textwrap import indent
 from types import MappingProxyType
 
 from golden.errors import UsageError
+from golden.version import __version__
 
 _CONFIGURATION = "pyproject.toml"
 
@@ -19,9 +22,8 @@ FILES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def text_of(place: str) -> str:
-    """Returns what is written there."""
-    return Path(__file__).with_name(FILES[place]).read_text(encoding="utf-8")
+# Stands in the workflow for where golden comes from.
+_PLACEHOLDER = '"@GOLDEN@"'
 
 
 def start(folder: Path) -> Iterator[str]:
@@ -30,16 +32,36 @@ def start(folder: Path) -> Iterator[str]:
     Raises:
         UsageError: a place cannot be written.
     """
-    for place in FILES:
-        path, text = folder / place, text_of(place)
-        if _written(path, text):
+    told = [found.read_text("direct_url.json") for found in distributions(name="golden-questions")]
+    source = requirement(told[0]) if told else ""
+    for place, name in FILES.items():
+        path, text = folder / place, Path(__file__).with_name(name).read_text(encoding="utf-8")
+        if _written(path, text.replace(_PLACEHOLDER, json.dumps(source))):
             yield f"wrote {path}"
+            if _PLACEHOLDER in text and not source:
+                yield "  golden was installed here from a folder: put at GOLDEN where CI gets it from"
         else:
             yield f"left {path} as it is"
             if place == _CONFIGURATION and "[tool.golden" not in path.read_text(encoding="utf-8", errors="replace"):
                 yield "  for golden, add:"
                 yield from indent(text, "    ").splitlines()
     yield "next: golden run; what the workflow needs of the repository stands at its head"
+
+
+def requirement(direct_url: str | None) -> str:
+    """Returns what pip is to be told to install this golden again, "" where only this machine has it.
+
+    No name of an index is given for what did not come from one: there it may be anybody's.
+
+    Args:
+        direct_url: where pip had it from (PEP 610); None for an index.
+    """
+    if direct_url is None:
+        return f"golden-questions=={__version__}"
+    origin = json.loads(direct_url)
+    if vcs := origin.get("vcs_info"):
+        return f"golden-questions @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
+    return ""
 
 
 def _written(path: Path, text: str) -> bool:

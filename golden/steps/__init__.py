@@ -7,14 +7,14 @@ may not do it, says so in the log and has no outputs: the steps that need them a
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from time import sleep
 from typing import TypeVar
 
-from golden.actions import command
 from golden.errors import GoldenError, UsageError
 from golden.event import REPOSITORY
-from golden.exchange import Calls, Refused, settled
+from golden.exchange import Again, Calls, Refused
 from golden.github import GitHub
+from golden.redaction import Secrets
+from golden.workflow import command
 
 Environ = Mapping[str, str]
 Result = TypeVar("Result")
@@ -35,7 +35,7 @@ def lead(step: Callable[[Environ], Mapping[str, str]]) -> None:
     except NothingToDo as reason:
         _say(command("notice", str(reason), title="golden"))
     except GoldenError as error:
-        _say(command("warning", str(error), title="golden"))
+        _say(command("warning", "; ".join(filter(None, (error.message, error.hint))), title="golden"))
     else:
         lines = "".join(f"{name}={value}\n" for name, value in outputs.items())
         with Path(os.environ.get("GITHUB_OUTPUT", os.devnull)).open("a", encoding="utf-8") as file:
@@ -67,11 +67,15 @@ def asked(environ: Environ, work: Callable[[], Calls[Result]], what: str, permis
     Raises:
         UsageError: GitHub does not do it.
     """
-    with GitHub(environ.get("GITHUB_TOKEN", ""), environ) as github:
+    token, secrets = environ.get("GITHUB_TOKEN", ""), Secrets()
+    secrets.add(token)
+    with GitHub(token, environ, secrets.cover) as github:
         try:
-            return settled(work, github.send, sleep)
+            return github.done(work)
         except Refused as refused:
-            raise UsageError(f"{what}: {refused}", hint=f"the job needs `permissions: {permission}`") from None
+            # Its own words are those of comments.
+            why = str(refused) if isinstance(refused, Again) else "GitHub does not say so, or the token may not ask"
+            raise UsageError(f"{what}: {why}", hint=f"the job needs `permissions: {permission}`") from None
 
 
 def _say(text: str) -> None:

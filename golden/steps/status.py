@@ -2,7 +2,6 @@
 
 - `GOLDEN_SHA`: the commit.
 - `GOLDEN_RESULTS`: the results file; where it cannot be read, the status is that of an error.
-- `GOLDEN_CONTEXT`: the name of the status.
 """
 
 from golden.errors import UsageError
@@ -41,10 +40,8 @@ def verdict(path: str) -> tuple[str, str]:
         return "error", "golden did not run: see the log"
     counts = run.summary
     told = [(counts.failed, "failed"), (counts.errors, "could not be judged"), (counts.not_run, "not run")]
-    parts = [f"{count} {what}" for count, what in told if count]
-    return _STATES.get(
-        run.exit_code, "error"
-    ), f"{counts.passed} of {counts.total} passed{''.join(f', {part}' for part in parts)}"
+    parts = [f"{counts.passed} of {counts.total} passed", *(f"{count} {what}" for count, what in told if count)]
+    return _STATES.get(run.exit_code, "error"), ", ".join(parts)
 
 
 def posted(repository: str, sha: str, body: dict[str, str]) -> Calls[None]:

@@ -1,7 +1,6 @@
 """A running server or a preview, over HTTP."""
 
 import asyncio
-import ipaddress
 import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
@@ -22,7 +21,7 @@ from golden.redaction import Secrets
 from golden.targets import Factory, Spec, begun, encoded, ended, spoken
 from golden.unpacking import unpacker
 from golden.version import __version__
-from golden.wire import Chunk, Ends, Head, Post, Request, address
+from golden.wire import Chunk, Ends, Head, Post, Request, address, is_loopback
 
 _OPTIONS = Options()
 
@@ -223,14 +222,6 @@ def _parsed(base_url: str) -> httpx.URL:
             hint="secrets go into --header 'Name: $VARIABLE', which is never written",
         )
     return url
-
-
-def is_loopback(host: str) -> bool:
-    """Tells whether a host is this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost" or host.lower().endswith(".localhost")
 
 
 def _ends(headers: httpx.Headers) -> Ends:
