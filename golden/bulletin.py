@@ -124,7 +124,7 @@ def _parts(run: RunResult, comparison: Comparison | None, outage: str, of: Count
     failures = of[NEW] if comparison else summary.failed
     worse = (
         (of[REGRESSED] + of[GONE], "regression" if of[REGRESSED] + of[GONE] == 1 else "regressions"),
-        (of[CHANGED], "whose case changed"),
+        (of[CHANGED], "with the case changed"),
         (of[NOISE], "likely noise"),
         (of[SKIPPED], "skipped that had a verdict"),
         (failures, "failing without a baseline" if comparison else "failed"),

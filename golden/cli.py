@@ -117,7 +117,7 @@ def compare(context: click.Context, baseline: str, results: str, json_out: str |
     "--mode",
     type=click.Choice(["update", "new", "on-change"]),
     default="update",
-    help="One comment, one a run, or none until something is wrong.  [default: update]",
+    help="One comment, one for each run, or none until something is wrong.  [default: update]",
 )
 @click.option("--baseline", metavar="RESULTS", help="Compare with these, and say what changed first.")
 @click.option("--dry-run", is_flag=True, help="Print the comment; send nothing.")

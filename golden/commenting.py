@@ -7,13 +7,15 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import click
 
-from golden.actions import command, on_runner, summarise
+from golden.change import Comparison
 from golden.compare import compare, regression_code
 from golden.errors import UsageError
 from golden.event import REPOSITORY, SHA, Event, read_event
@@ -23,17 +25,15 @@ from golden.marker import KEY, Marker
 from golden.placing import Known, author, placed
 from golden.pulls import NotThere, pulls_of
 from golden.redaction import Secrets
-from golden.reports.markdown import COMMENT, Frame, body
+from golden.reports.markdown import COMMENT, SMALLEST, WHOLE, Frame, body
 from golden.result import Quantiles, RunResult
 from golden.result_file import read_results
 from golden.sticky import Draft, Mode
 from golden.targeting import known_secrets
-from golden.visible import visible
+from golden.visible import unheeded, visible
+from golden.workflow import command, summarise
 
-_WITHOUT = "no comment: there is no token; give the step `GITHUB_TOKEN: ${{ github.token }}` in its `env`"
-
-# What is posted where GitHub finds the whole too long, in bytes.
-_SHORT = 5_000
+_WITHOUT = "no comment: GITHUB_TOKEN is not set; in a workflow, the step's `env` sets it to `${{ github.token }}`"
 
 # How many pull requests with one head are commented on.
 _MOST = 3
@@ -105,22 +105,17 @@ def comment(asked: Asked, environ: Mapping[str, str], sleep: Callable[[float], o
     run = _without(secrets, read_results(asked.results))
     changed = compare(_without(secrets, read_results(asked.baseline)), run) if asked.baseline else run.comparison
     where = whereabouts(asked, read_event(environ), environ, run)
-    frame = Frame(advisory=True, commit=where.sha)
-    draft = Draft(
-        Marker(
-            key=asked.key,
-            sha=where.sha,
-            run=_number(environ, _RUN[0]),
-            attempt=_number(environ, _RUN[1]),
-            started=_started(asked.results, run),
-            digest=hashlib.sha256(body(_steady(run), changed, budget=COMMENT, frame=frame).encode()).hexdigest()[:16],
-        ),
-        asked.mode,
-        is_well=(regression_code(run, changed) if changed else run.exit_code) == 0,
+    marker = Marker(
+        key=asked.key,
+        sha=where.sha,
+        run=_number(environ, _RUN[0]),
+        attempt=_number(environ, _RUN[1]),
+        started=_started(asked.results, run),
+        digest=_digest(run, changed),
     )
-    frame = frame._replace(url=_run_url(environ))
-    posted = frame._replace(marker=str(draft.marker))
-    bodies = [body(run, changed, budget=budget, frame=posted) for budget in (COMMENT, _SHORT)]
+    draft = Draft(marker, asked.mode, is_well=(regression_code(run, changed) if changed else run.exit_code) == 0)
+    frame = Frame(str(marker), advisory=True, commit=where.sha, url=_run_url(environ))
+    bodies = [body(run, changed, budget=budget, frame=frame) for budget in (COMMENT, SMALLEST)]
     if asked.dry_run:
         click.echo(bodies[0], nl=False)
         return 0
@@ -130,9 +125,10 @@ def comment(asked: Asked, environ: Mapping[str, str], sleep: Callable[[float], o
         outcomes = [*_outcomes(where, draft, bodies, github, _server(environ))] if token else [_refused(_WITHOUT)]
     _tell(outcomes, environ)
     hidden = [outcome for outcome in outcomes if not outcome.is_shown]
-    if hidden:
-        whole = frame._replace(head=hidden[0].head, rows=None, excerpts=None)
-        summarise(environ, lambda room: body(run, changed, budget=room, frame=whole))
+    if hidden and (summary := environ.get("GITHUB_STEP_SUMMARY")):
+        whole = WHOLE._replace(advisory=True, commit=where.sha, url=frame.url, head=hidden[0].head)
+        for problem in summarise(Path(summary), run, changed, whole):
+            _say(f"warning: {problem}", err=True)
     return int(asked.strict and any(outcome.is_refused for outcome in outcomes))
 
 
@@ -146,6 +142,8 @@ def whereabouts(asked: Asked, event: Event, environ: Mapping[str, str], run: Run
         raise UsageError(
             f"--key {asked.key!r}: expected a-z, 0-9 and single `-` between", hint="for example support-agent"
         )
+    if asked.pull is not None and asked.pull < 1:
+        raise UsageError(f"--pr takes the number of a pull request, not {asked.pull}")
     if asked.repository is not None and not REPOSITORY.fullmatch(asked.repository):
         raise UsageError(f"--repo takes OWNER/NAME, not {asked.repository!r}")
     if asked.sha is not None and not SHA.fullmatch(asked.sha.lower()):
@@ -187,7 +185,8 @@ def _outcomes(where: Where, draft: Draft, bodies: Sequence[str], github: GitHub,
         is_outdated = done.what == "outdated"
         yield Outcome(text, "notice" if is_outdated else None, is_shown=not is_outdated, head=done.head)
     if len(pulls) > _MOST:
-        yield Outcome(f"no comment on {len(pulls) - _MOST} more pull requests of {repository} with that head", "notice")
+        more = f"{len(pulls) - _MOST} more of the pull requests of {repository} with that head"
+        yield Outcome(f"no comment on {more}", "notice")
 
 
 def _refused(text: str, refused: Refused | None = None) -> Outcome:
@@ -199,10 +198,15 @@ def _tell(outcomes: Sequence[Outcome], environ: Mapping[str, str]) -> None:
     """Says what came of it: of each loudness one message, however many pull requests there are."""
     for level in ("warning", "notice", None):
         text = "; ".join(outcome.text for outcome in outcomes if outcome.level == level)
-        if text and level and on_runner(environ):
+        if text and level and environ.get("GITHUB_ACTIONS") == "true":
             click.echo(command(level, text, title="golden"))
         elif text:
-            click.echo(visible(f"{'warning' if level == 'warning' else 'golden'}: {text}"), err=level == "warning")
+            _say(f"{'warning' if level == 'warning' else 'golden'}: {text}", err=level == "warning")
+
+
+def _say(text: str, *, err: bool) -> None:
+    with suppress(OSError):  # nobody reads it
+        click.echo(unheeded(visible(text)), err=err)
 
 
 def _without(secrets: Secrets, run: RunResult) -> RunResult:
@@ -210,11 +214,12 @@ def _without(secrets: Secrets, run: RunResult) -> RunResult:
     return RunResult.model_validate(secrets.cover_value(run.model_dump(by_alias=True)))
 
 
-def _steady(run: RunResult) -> RunResult:
-    """A run without the figures that are never twice the same: a comment is not written anew for those."""
+def _digest(run: RunResult, changed: Comparison | None) -> str:
+    """Of what a comment says, without what is never twice the same: for that alone no comment is written anew."""
     none = Quantiles(p50=None, p95=None)
     summary = run.summary.model_copy(update={"usage": None, "first_token_s": none, "total_s": none})
-    return run.model_copy(update={"run": run.run.model_copy(update={"duration_s": 0.0}), "summary": summary})
+    steady = run.model_copy(update={"run": run.run.model_copy(update={"duration_s": 0.0}), "summary": summary})
+    return hashlib.sha256(body(steady, changed, budget=COMMENT, frame=Frame()).encode()).hexdigest()[:16]
 
 
 def _started(results: str, run: RunResult) -> datetime:

@@ -61,7 +61,12 @@ class GitHub:
             "x-github-api-version": _VERSION,
         }
         try:
-            self._client = httpx.Client(headers=headers, timeout=timeout_s, trust_env=not is_loopback(self._api.host))
+            self._client = httpx.Client(
+                headers=headers,
+                timeout=timeout_s,
+                trust_env=not is_loopback(self._api.host),
+                verify="https" in (self._api.scheme, self._graphql.scheme),  # to load the authorities takes its time
+            )
         except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
             raise UsageError(
                 f"the certificates or proxies of the environment cannot be used: {error}",

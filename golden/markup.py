@@ -29,13 +29,13 @@ def block(text: str, most: int) -> str:
     lines = text[: most + 1].replace("\r\n", "\n").split("\n")
     shown = "\n".join(excerpt(line, _LINE) for line in lines[:_LINES])
     if len(text) > most or len(lines) > _LINES or len(shown) > most:
-        shown = f"{shown[: most - 1]}…"
+        shown = f"{shown[: most - 1].removesuffix('…')}…"
     return f"<pre>\n{unheeded(escape(shown, quote=False), '&#{};')}\n</pre>"
 
 
 def link(text: str, url: str) -> str:
     """Returns a link of golden's own making: neither its text nor its URL is of others."""
-    return f"[{text}](<{quote(url, _URL)}>)"
+    return f"[{text}](<{quote(url, _URL, errors='replace')}>)"
 
 
 def _entity(hit: re.Match[str]) -> str:

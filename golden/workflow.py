@@ -9,7 +9,7 @@ from pathlib import Path
 from golden.bulletin import FAILED, FIXED, GONE, REGRESSED, Item, bulletin
 from golden.change import Comparison
 from golden.output import agent_is_left
-from golden.reports.markdown import SMALLEST, SUMMARY, body
+from golden.reports.markdown import SMALLEST, SUMMARY, WHOLE, Frame, body
 from golden.result import RunResult
 from golden.visible import excerpt, unheeded
 
@@ -42,7 +42,7 @@ def step(environ: Mapping[str, str]) -> Iterator[Tell]:
     def tell(run: RunResult, comparison: Comparison | None) -> list[str]:
         if is_workflow:
             own.extend(annotations(run, comparison, lambda suite: _in(workspace, here / suite)))
-        return [*_summarise(here / summary, run, comparison)] if summary else []
+        return [*summarise(here / summary, run, comparison)] if summary else []
 
     if not is_workflow:
         yield tell
@@ -114,7 +114,8 @@ def _in(workspace: Path, file: Path) -> str | None:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) and path.is_file() else None
 
 
-def _summarise(file: Path, run: RunResult, comparison: Comparison | None) -> Iterator[str]:
+def summarise(file: Path, run: RunResult, comparison: Comparison | None, frame: Frame = WHOLE) -> Iterator[str]:
+    """Adds a report to the summary of a step; yields what kept it from being added."""
     try:
         with file.open("ab") as stream:
             before = b"\n\n" if stream.tell() else b""
@@ -122,7 +123,7 @@ def _summarise(file: Path, run: RunResult, comparison: Comparison | None) -> Ite
             if room < SMALLEST:
                 yield f"the step summary {file} is full: this run is not in it"
             else:
-                stream.write(before + body(run, comparison, budget=room).encode())
+                stream.write(before + body(run, comparison, budget=room, frame=frame).encode())
     except (OSError, ValueError) as error:
         yield f"cannot write the step summary {file}: {getattr(error, 'strerror', None) or error}"
 

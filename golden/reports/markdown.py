@@ -163,7 +163,8 @@ def _row(item: Item) -> str:
 
 def _cells(item: Item) -> list[str]:
     before = [item.before] if item.before else []
-    return [code(item.case_id), code(item.why, _WHY) if item.why else "", *before, item.now]
+    now = f"**{item.now}**" if item.kind == REGRESSED else item.now
+    return [code(item.case_id), code(item.why, _WHY) if item.why else "", *before, now]
 
 
 def _excerpt(run: RunResult, result: CaseResult) -> str:
@@ -216,8 +217,8 @@ def _metadata(run: RunResult, comparison: Comparison | None, commit: str, frame:
     took = [f"{summary.total} questions{each}{flaky}", _duration(info.duration_s)]
     if summary.first_token_s.p50 is not None and summary.first_token_s.p95 is not None:
         took.append(f"first token {summary.first_token_s.p50:.2f} s (p95 {summary.first_token_s.p95:.2f} s)")
-    if summary.usage is not None:
-        took.append(f"tokens {_tokens(summary.usage)}")
+    if summary.usage is not None and (tokens := _tokens(summary.usage)):
+        took.append(f"tokens {tokens}")
     yield f"{', '.join(took)}."
     if frame.url:
         yield f"{link('Run and full report', frame.url)}."
