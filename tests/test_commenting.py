@@ -208,7 +208,9 @@ def test_three_pull_requests_of_a_commit_are_commented_on(desk: Desk) -> None:
     assert [len(desk.github.bodies(number)) for number in (3, 5, 7, 9)] == [1, 0, 0, 0]
     (warning,) = warnings(out)
     assert warning.count("Forbidden") == 2
-    assert notices(out) == [f"::notice title=golden::no comment on 1 more of the pull requests of {REPOSITORY} with that head"]
+    assert notices(out) == [
+        f"::notice title=golden::no comment on 1 more of the pull requests of {REPOSITORY} with that head"
+    ]
 
 
 # What GitHub may answer

@@ -106,6 +106,8 @@ FLOORS = {
     "cli": 13,
     "__main__": 14,
     "run": 15,
+    "starter": 1,
+    "steps": 15,
     "__init__": 15,
 }
 
