@@ -107,9 +107,7 @@ def compare(context: click.Context, baseline: str, results: str, json_out: str |
 
 @cli.command(epilog="Example: golden comment results.json --baseline baseline.json")
 @click.argument("results")
-@click.option(
-    "--pr", "pull", type=click.IntRange(min=1), metavar="N", help="The pull request.  [default: the commit's]"
-)
+@click.option("--pr", "pull", type=int, metavar="N", help="The pull request.  [default: the event's, the commit's]")
 @click.option("--sha", metavar="SHA", help="The commit that was asked.  [default: the event's, the results']")
 @click.option("--repo", "repository", metavar="OWNER/NAME", help="Whose it is.  [default: the workflow's]")
 @click.option("--key", metavar="NAME", default="golden", help="Keeps several comments apart.  [default: golden]")

@@ -117,7 +117,8 @@ def comment(asked: Asked, environ: Mapping[str, str], sleep: Callable[[float], o
     frame = Frame(str(marker), advisory=True, commit=where.sha, url=_run_url(environ))
     bodies = [body(run, changed, budget=budget, frame=frame) for budget in (COMMENT, SMALLEST)]
     if asked.dry_run:
-        click.echo(bodies[0], nl=False)
+        with suppress(BrokenPipeError):  # whoever read it has read enough
+            click.echo(bodies[0], nl=False)
         return 0
     if not where.repository:
         raise UsageError("whose pull request is it? GITHUB_REPOSITORY does not say", hint="give --repo OWNER/NAME")

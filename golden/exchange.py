@@ -90,9 +90,10 @@ _REFUSALS: tuple[tuple[int, str, Kind, str], ...] = (
 # After a refusal for too many writes that names no time: one block was measured at 72 s, with no header at all.
 _SECONDARY_S = 75.0
 
-# How often golden asks, and how long it waits in all: a job has better things to do.
 _TRIES = 3
-_PATIENCE_S = 150.0
+
+PATIENCE_S = 150.0
+"""How long golden waits in all: a job has better things to do."""
 
 _PER_PAGE = 100  # GitHub's own most
 
@@ -162,7 +163,10 @@ def at(row: object, path: str) -> object:
 
 
 def settled(
-    work: Callable[[], Calls[Result]], send: Callable[[Call], Answer], sleep: Callable[[float], object]
+    work: Callable[[], Calls[Result]],
+    send: Callable[[Call], Answer],
+    sleep: Callable[[float], object],
+    patience_s: float = PATIENCE_S,
 ) -> Result:
     """Has GitHub do a piece of work: from its beginning again where it did not work out but may later.
 
@@ -179,7 +183,7 @@ def settled(
             pause = again.meaning.pause_s
             if pause is None:
                 pause = 2**tries * random.uniform(0.5, 1.5)  # noqa: S311  # so that two runs do not go in step
-            if tries == _TRIES or waited + pause > _PATIENCE_S:
+            if tries == _TRIES or waited + pause > patience_s:
                 raise
         sleep(pause)
         tries, waited = tries + 1, waited + pause

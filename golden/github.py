@@ -9,7 +9,7 @@ from typing import Self
 import httpx
 
 from golden.errors import UsageError
-from golden.exchange import Answer, Call, Calls, Result, settled
+from golden.exchange import PATIENCE_S, Answer, Call, Calls, Result, settled
 from golden.payload import parse
 from golden.version import __version__
 from golden.wire import address, is_loopback
@@ -27,9 +27,9 @@ class GitHub:
     """A connection to the API, with a token.
 
     Args:
-        token: sent to the two hosts that the environment names, and to no other.
-        environ: GITHUB_API_URL and GITHUB_GRAPHQL_URL, where they are not those of github.com. Neither is made from the
-            other, save that a host which names the first alone is the only one to be asked.
+        token: sent to the hosts of these two addresses, and to no other.
+        environ: GITHUB_API_URL and GITHUB_GRAPHQL_URL; where the second is not set, `/graphql` below the first, which
+            is right for github.com and nothing on other servers.
         cover: takes secrets out of what is read: an error may quote a request.
         sleep: waits so many seconds.
         timeout_s: the longest silence.
@@ -48,6 +48,7 @@ class GitHub:
     ) -> None:
         self._cover = cover
         self._sleep = sleep
+        self._patience_s = PATIENCE_S
         self._api = _address("GITHUB_API_URL", environ.get("GITHUB_API_URL") or _API)
         self._graphql = _address(
             "GITHUB_GRAPHQL_URL", environ.get("GITHUB_GRAPHQL_URL") or address(str(self._api), "graphql")
@@ -87,7 +88,7 @@ class GitHub:
         Raises:
             Refused: it cannot be done.
         """
-        return settled(work, self.send, self._sleep)
+        return settled(work, self.send, self._wait, self._patience_s)
 
     def send(self, call: Call) -> Answer:
         """Makes one request, and no second one; whatever goes wrong is an answer too."""
@@ -102,6 +103,10 @@ class GitHub:
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
             return Answer(0, lost=self._cover(str(error)) or type(error).__name__, at=time.time())
         return answer
+
+    def _wait(self, seconds: float) -> None:
+        self._patience_s -= seconds
+        self._sleep(seconds)
 
     def _sent(self, call: Call, url: httpx.URL) -> Answer:
         with self._client.stream(call.method, url, json=call.body) as reply:

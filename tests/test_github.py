@@ -165,3 +165,13 @@ def test_work_that_gets_no_answer_is_done_again_and_then_given_up() -> None:
     with github, pytest.raises(Refused, match="no answer"):
         github.done(author)
     assert len(slept) == 2
+
+
+def test_golden_waits_150_seconds_for_all_its_work_and_not_for_each_piece() -> None:
+    slept: list[float] = []
+    reply = whole(b'{"message": "Slow down"}', "429 Too Many Requests", JSON, retry_after=60)
+    with Server([reply]) as server, GitHub(TOKEN, {"GITHUB_API_URL": server.url}, str, slept.append) as github:
+        for _ in range(3):
+            with pytest.raises(Refused, match="wait 60 s"):
+                github.done(author)
+    assert slept == [60.0, 60.0]
