@@ -120,6 +120,7 @@ def test_failure_error_and_skipped_are_told_apart_and_what_was_not_run_is_no_pas
     assert [first.tests, first.failures, first.errors, first.skipped] == [1, 1, 0, 0]
     assert [second.tests, second.failures, second.errors, second.skipped] == [4, 0, 2, 1]
     assert "no end within 60 s\nhint: --timeout\nasked: Is all well?\nanswer: All is</error>" in xml(CUT)
+    assert "target" not in xml(never("skipped", "not yet"), target=None)
     assert ">stopped by SIGINT\nasked: Is all well?</error>" in xml(never("not_run", "stopped by SIGINT"))
 
 

@@ -307,5 +307,7 @@ def test_a_step_tells_its_outputs_or_why_it_has_none(
     assert told(NothingToDo("nothing\n::error::x")) == "::notice title=golden::nothing\\n::error::x\n"
     assert told(UsageError("no", hint="do so")) == "::warning title=golden::no; do so\n"
     assert not file.exists()
+    assert told({"url": "http://a/##[error]x"}) == "url=http://a/\\u0023#[error]x\n"
+    file.unlink()
     assert told({"url": URL, "sha": HEAD}) == f"url={URL}\nsha={HEAD}\n"
     assert file.read_text(encoding="utf-8") == f"url={URL}\nsha={HEAD}\n"

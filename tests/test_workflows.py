@@ -1,5 +1,6 @@
 """What holds of every workflow, of the action, and of what `golden init` writes."""
 
+import json
 import re
 import subprocess
 import sysconfig
@@ -9,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from golden.starter import start
+from golden.errors import UsageError
+from golden.starter import requirement, start
 from golden.suite_file import load_suite
+from golden.version import __version__
 from tests.workflows import ACTION, ROOT, WORKFLOWS, load
 
 FILES = {path.name: path for path in (*WORKFLOWS.glob("*.yml"), ACTION, ROOT / "golden/starter/golden-preview.yml")}
@@ -146,3 +149,25 @@ def test_init_writes_a_suite_that_holds_and_overwrites_nothing(tmp_path: Path) -
     assert '    suites = ["golden_questions.json"]' in told
     (project / "pyproject.toml").write_text("[tool.golden.dialects.mine]\n", encoding="utf-8")
     assert not any("suites" in line for line in start(project))
+
+
+@pytest.mark.parametrize(
+    ("origin", "told"),
+    [
+        (None, f"golden-questions=={__version__}"),
+        (
+            {"url": "https://git.example/golden.git", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}},
+            "golden-questions @ git+https://git.example/golden.git@c0ffee",
+        ),
+        ({"url": "file:///home/ada/golden", "dir_info": {"editable": True}}, ""),
+    ],
+)
+def test_ci_gets_golden_from_where_it_came_and_never_from_a_guess(origin: object, told: str) -> None:
+    assert requirement(None if origin is None else json.dumps(origin)) == told
+
+
+def test_a_place_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for place in ("file", "file/below"):
+        with pytest.raises(UsageError, match=f"cannot write {tmp_path}/{place}/golden_questions.json: "):
+            list(start(tmp_path / place))

@@ -168,14 +168,14 @@ class Runner:
                     given = {**env, **step.get("env", {})}
                     place = workspace / filled(step.get("working-directory", "."), contexts)
                     own = {key: filled(text, contexts) for key, text in given.items()}
-                    self._script(step["run"], place, own, f"{workspace.name}-{number}", done)
+                    self._script(step["run"], place, workspace, own, f"{workspace.name}-{number}", done)
                 done.conclusion = "success" if step.get("continue-on-error") is True else done.outcome
                 if done.conclusion == "failure":
                     job.result = "failure"
             if "id" in step:
                 contexts["steps"][step["id"]] = {"outcome": done.outcome, "outputs": done.outputs}
 
-    def _script(self, script: str, place: Path, env: Mapping[str, str], name: str, step: Step) -> None:
+    def _script(self, script: str, place: Path, workspace: Path, env: Mapping[str, str], name: str, step: Step) -> None:
         files = {kind: self.folder / f"{kind}-{name}" for kind in ("script", "output", "summary")}
         files["script"].write_text(script, encoding="utf-8")
         for kind in ("output", "summary"):
@@ -196,7 +196,7 @@ class Runner:
                 "GITHUB_EVENT_PATH": str(self.folder / "event.json"),
                 "GITHUB_OUTPUT": str(files["output"]),
                 "GITHUB_STEP_SUMMARY": str(files["summary"]),
-                "GITHUB_WORKSPACE": str(place),
+                "GITHUB_WORKSPACE": str(workspace),
                 "GITHUB_RUN_ID": "42",
                 "RUNNER_TEMP": str(self.folder / "temp"),
                 **env,

@@ -14,6 +14,7 @@ from golden.event import REPOSITORY
 from golden.exchange import Again, Calls, Refused
 from golden.github import GitHub
 from golden.redaction import Secrets
+from golden.visible import unheeded
 from golden.workflow import command
 
 Environ = Mapping[str, str]
@@ -40,7 +41,7 @@ def lead(step: Callable[[Environ], Mapping[str, str]]) -> None:
         lines = "".join(f"{name}={value}\n" for name, value in outputs.items())
         with Path(os.environ.get("GITHUB_OUTPUT", os.devnull)).open("a", encoding="utf-8") as file:
             file.write(lines)
-        _say(f"{lines.rstrip()}")
+        _say(unheeded(lines.rstrip()))
 
 
 def repository_of(environ: Environ) -> str:
