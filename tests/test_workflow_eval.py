@@ -39,8 +39,8 @@ def served() -> Iterator[Served]:
         yield served
 
 
-def run(name: str, folder: Path, event: Event, theirs: Files = THEIRS, **given: Any) -> tuple[Runner, dict[str, Job]]:
-    runner = Runner(folder, event, {SHA: HERE, HEAD: theirs}, **given)
+def run(name: str, folder: Path, event: Event, **given: Any) -> tuple[Runner, dict[str, Job]]:
+    runner = Runner(folder, event, {SHA: HERE, HEAD: THEIRS}, **given)
     return runner, runner.run(load(WORKFLOWS / f"golden-{name}.yml"))
 
 
@@ -72,15 +72,6 @@ def test_a_maintainer_s_eval_comments_and_sets_the_status_of_the_commit(served: 
         )
     ]
     assert [*tmp_path.rglob("PWNED")] == []
-
-
-def test_an_eval_that_did_not_run_is_an_error_and_no_pass(served: Served, tmp_path: Path) -> None:
-    github = GitHub(writers={"ada": "admin"})
-    link = {"golden_questions.json": "-> /etc/passwd"}
-    _, jobs = run("eval", tmp_path, comment(f"/eval {HEAD}"), link, environ=environ(served, github))
-    assert "symbolic link" in jobs["eval"].steps["Ask"].log
-    assert [(sha, said["state"]) for sha, said in github.statuses] == [(HEAD, "error")]
-    assert github.bodies() == []
 
 
 @pytest.mark.parametrize(
