@@ -78,8 +78,8 @@ def test_a_preview_that_is_ready_is_chosen_by_either_kind_of_event(
     ("event", "environments", "why"),
     [
         (("push", {}), "", "no preview is ready: the event is push"),
-        (deployment("failure"), "", "no preview is ready: the event is deployment_status created"),
-        (dispatch("error"), "", "no preview is ready: the event is repository_dispatch vercel.deployment.error"),
+        (deployment("failure"), "", "no preview is ready: the event is deployment_status failure"),
+        (dispatch("error"), "", "no preview is ready: the event is repository_dispatch error"),
         (deployment(environment="Production"), "", "the environment production is no preview"),
         (dispatch("success", "production"), "", "the environment production - shop is no preview"),
         (deployment(environment=f"Preview {EN_DASH} docs"), "preview - shop", "the environment preview - docs is no"),

@@ -166,6 +166,7 @@ def test_init_writes_a_suite_that_holds_and_overwrites_nothing(tmp_path: Path) -
             {"url": "https://git.example/golden.git", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}},
             "golden-questions @ git+https://git.example/golden.git@c0ffee",
         ),
+        ({"url": "https://x.example/g.whl", "archive_info": {}}, "golden-questions @ https://x.example/g.whl"),
         ({"url": "file:///home/ada/golden", "dir_info": {"editable": True}}, ""),
     ],
 )

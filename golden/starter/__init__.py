@@ -39,7 +39,7 @@ def start(folder: Path) -> Iterator[str]:
         if _written(path, text.replace(_PLACEHOLDER, json.dumps(source))):
             yield f"wrote {path}"
             if _PLACEHOLDER in text and not source:
-                yield "  golden was installed here from a folder: put at GOLDEN where CI gets it from"
+                yield "  golden came from a file or folder here: put at GOLDEN where CI gets it from"
         else:
             yield f"left {path} as it is"
             if place == _CONFIGURATION and "[tool.golden" not in path.read_text(encoding="utf-8", errors="replace"):
@@ -59,9 +59,11 @@ def requirement(direct_url: str | None) -> str:
     if direct_url is None:
         return f"golden-questions=={__version__}"
     origin = json.loads(direct_url)
-    if vcs := origin.get("vcs_info"):
-        return f"golden-questions @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
-    return ""
+    url = str(origin["url"])
+    if not url.startswith("https://"):
+        return ""
+    vcs = origin.get("vcs_info")
+    return f"golden-questions @ {vcs['vcs']}+{url}@{vcs['commit_id']}" if vcs else f"golden-questions @ {url}"
 
 
 def _written(path: Path, text: str) -> bool:

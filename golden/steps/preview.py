@@ -52,9 +52,7 @@ def preview(environ: Environ) -> dict[str, str]:
     event = read_event(environ)
     environment = _environment(event)
     if not _is_ready(event):
-        raise NothingToDo(
-            f"no preview is ready: the event is {event.kind or 'none'} {event.action or event.state}".rstrip()
-        )
+        raise NothingToDo(f"no preview is ready: the event is {event.kind or 'none'} {event.state}".rstrip())
     if not any(fnmatchcase(environment, _plain(pattern)) for pattern in patterns or ["preview*"]):
         raise NothingToDo(f"the environment {environment or 'without a name'} is no preview: see GOLDEN_ENVIRONMENT")
     if event.sha is None:
