@@ -245,8 +245,9 @@ def _preview(jobs: Sequence[Job], options: Settings) -> Iterator[str]:
 
 
 def _warn(*lines: str) -> None:
-    with suppress(OSError):  # nobody reads it
-        click.echo("\n".join(unheeded(visible(line)) for line in lines), err=True, nl=bool(lines))
+    with suppress(OSError):  # nobody reads it, or the disk is full: the reports are what counts
+        for line in lines:
+            click.echo(unheeded(visible(line)), err=True)
 
 
 def _say(text: str) -> None:

@@ -19,6 +19,7 @@ import pytest
 from golden import commands, result
 from golden.__main__ import _run, main
 from tests.program import CASE, Program
+from tests.runner import obeyed
 from tests.servers import ANSWER, CHUNKED, Act, Asked, Server, Step, chunk, chunked, tokens, whole
 
 GOLDEN = [sys.executable, "-m", "golden"]
@@ -111,7 +112,7 @@ def test_3_is_a_case_that_was_not_run(golden_run: Program, server: Server) -> No
 
 def test_70_is_a_fault_of_golden_with_its_traceback(golden_run: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*arguments: object) -> int:
-        raise ZeroDivisionError("ours")
+        raise ZeroDivisionError("ours\n::error::evil")
 
     monkeypatch.setattr(commands, "_selected", broken)
     ran = golden_run("--agent", "json:dumps")
@@ -119,6 +120,7 @@ def test_70_is_a_fault_of_golden_with_its_traceback(golden_run: Program, monkeyp
     assert "Traceback" in ran.err
     assert "ZeroDivisionError: ours" in ran.err
     assert "this is a fault of golden: please report it" in ran.err
+    assert obeyed(ran.err) == []
 
 
 def test_130_is_an_interrupt_before_anything_was_sent(golden_run: Program, monkeypatch: pytest.MonkeyPatch) -> None:

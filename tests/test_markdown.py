@@ -317,6 +317,15 @@ def test_a_thousand_failing_cases_fit_each_budget_and_nothing_is_cut_in_two(text
     assert time.process_time() - start < 4
 
 
+def test_no_budget_is_exceeded_by_a_byte() -> None:
+    run = run_of(*(failed(f"c{at}") for at in range(100)), *(failed(f"k{at}") for at in range(100)))
+    changed = compare(run_of(*(case(f"c{at}") for at in range(100)), *(failed(f"k{at}") for at in range(100))), run)
+    sizes = {}
+    for budget in range(SMALLEST, SMALLEST + 1000, 7):
+        sizes[budget] = len(body(run, changed, budget=budget).encode())
+    assert all(budget - 400 < size <= budget for budget, size in sizes.items())
+
+
 @pytest.mark.parametrize("text", ["@" * 5000, "\U000e0041" * 5000])
 def test_what_is_said_of_any_run_fits_the_least_budget(text: str) -> None:
     names = {"git": GitResult(sha=text, branch=text), "golden_version": text}

@@ -17,6 +17,7 @@ from hypothesis import given
 from golden.__main__ import _run
 from golden.channel import AGENT_THREADS
 from golden.compare import compare
+from golden.reports import View, load
 from golden.reports.markdown import SMALLEST, SUMMARY
 from golden.result import CaseResult
 from golden.visible import excerpt, unheeded
@@ -26,6 +27,7 @@ from tests.rendered import Page
 from tests.runner import COMMANDS, Command, obeyed
 from tests.test_bulletin import PASSED, failed, unjudged
 from tests.test_compare import case
+from tests.test_markdown import hostile
 from tests.test_markup import HOSTILE
 from tests.values import run_of
 
@@ -52,9 +54,11 @@ def noisy(question: str) -> Iterator[tuple[str, dict[str, object]]]:
     os.write(2, f"{EVIL}\n".encode())
     subprocess.run(["printf", "%s\\n", EVIL], check=True)  # noqa: S607  # wherever it is
     warnings.warn(EVIL, stacklevel=1)
-    yield from evil(question)
+    *answer, end = evil(question)
+    yield from answer
     sys.stdout.write("::error::left in the buffer")
     sys.stderr.write("::error::left in the buffer")
+    yield end
 
 
 def evil(question: str) -> Iterator[tuple[str, dict[str, object]]]:
@@ -80,7 +84,7 @@ def in_a_process(folder: Path, *arguments: str, **suite: object) -> tuple[int, s
     """The exit code, standard output and standard error of a run whose prints pytest does not catch."""
     (folder / "suite.json").write_text(json.dumps(suite), encoding="utf-8")
     command = [sys.executable, "-m", "golden", "run", "suite.json", *arguments]
-    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONUNBUFFERED": ""}
     done = subprocess.run(command, cwd=folder, env=environ, capture_output=True)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
@@ -92,7 +96,7 @@ def test_the_runner_obeys_golden_alone_whatever_an_agent_prints_and_says(workflo
     assert [len(obeyed(form)) for form in FORMS] == [1] * len(FORMS)
     asks = {"##[error]id": f"fails {EVIL}", "##[debug]well": EVIL}
     cases = [{"id": name, "question": asked, "required_phrases": [f"no {EVIL}"]} for name, asked in asks.items()]
-    agent = ("--agent", "tests.test_workflow:noisy", "-v")
+    agent = ("--agent", "tests.test_workflow:noisy", "--concurrency", "1", "-vvq")  # progress would end the last line
     code, out, err = in_a_process(workflow.parent, *agent, cases=cases)
     assert code == 1
     assert "evil" in out
@@ -135,6 +139,13 @@ def test_while_an_agent_is_left_behind_the_runner_goes_on_obeying_nothing(
     assert told == ["stop-commands", "error", "stop-commands" if is_left else "later"]
 
 
+@pytest.mark.parametrize("detail", [-1, 0, 1])
+def test_the_runner_obeys_nothing_of_a_text_report(detail: int) -> None:
+    run, changed = hostile(["::error::evil", "x ::error::evil", "##[error]evil", f"{'x ' * 38}::error::evil", EVIL])
+    for comparison in (None, changed):
+        assert obeyed(load("text").render(run, comparison, View(detail=detail))) == []
+
+
 def test_outside_of_a_workflow_no_command_is_printed(golden_run: Program) -> None:
     assert (
         "::" not in golden_run("--agent", "tests.test_workflow:evil", cases=[{**CASE, "required_phrases": ["x"]}]).err
@@ -144,6 +155,7 @@ def test_outside_of_a_workflow_no_command_is_printed(golden_run: Program) -> Non
 @pytest.mark.parametrize(
     "arguments",
     [
+        ["check", "suite.json"],
         ["run", "--##[error]evil"],
         ["run", "--trials", "##[error]evil"],
         ["run", "\n::error::evil"],
@@ -154,7 +166,9 @@ def test_the_runner_obeys_nothing_in_a_message_of_goldens(
     arguments: list[str], capfd: pytest.CaptureFixture[str], workflow: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(workflow.parent)
-    assert _run(arguments) == 2
+    suite = {"id": "##[error]evil", "question": "Well?", "expected_tools": ["a", "a"], "forbidden_phrases": ["b", "b"]}
+    Path("suite.json").write_text(json.dumps({"cases": [suite]}), encoding="utf-8")
+    assert _run(arguments) in (0, 2)
     err = capfd.readouterr().err
     assert "evil" in err
     assert obeyed(err) == []
