@@ -227,6 +227,17 @@ def schema(context: click.Context, kind: str) -> None:
     context.exit(_commands().schema(kind))
 
 
+@cli.command(epilog="Example: golden init")
+@click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
+@click.pass_context
+def init(context: click.Context, folder: Path) -> None:
+    """Write a starter suite, config and workflow into a project.
+
+    What is there already is left as it is. DIR is the current folder where left out.
+    """
+    context.exit(_commands().init(folder))
+
+
 def _commands() -> ModuleType:
     # The one import inside a function: `--help` loads neither pydantic nor httpx.
     from golden import commands

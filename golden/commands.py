@@ -45,6 +45,7 @@ from golden.selection import Selection, selected
 from golden.settings import Settings, chosen_target, settings
 from golden.shelf import Shelf
 from golden.standalone import standalone
+from golden.starter import start
 from golden.suite import Suite
 from golden.suite_file import load_suites
 from golden.suite_schema import suite_schema
@@ -247,6 +248,13 @@ def try_dialect(file: str, name: str, given: Sequence[str], json: bool, config: 
 def schema(kind: str) -> int:
     """`golden schema`: prints a JSON Schema."""
     say(json.dumps(_SCHEMAS[kind](), indent=2))
+    return 0
+
+
+def init(folder: Path) -> int:
+    """`golden init`: writes what a project starts with, and says what it left as it was."""
+    for line in start(folder):
+        say(visible(line))
     return 0
 
 

@@ -38,6 +38,8 @@ class Event:
         deployment: its id.
         project: whose deployment it is, where the host says so.
         creator: the login of who reports it.
+        said: the first line of the comment.
+        author: the login of who wrote that; "" for an app.
         urls: where the preview may be, the best first. Nothing of them is to be trusted.
     """
 
@@ -53,6 +55,8 @@ class Event:
     deployment: str = ""
     project: str = ""
     creator: str = ""
+    said: str = ""
+    author: str = ""
     urls: tuple[str, ...] = ()
 
 
@@ -123,6 +127,8 @@ def event(kind: str, payload: Mapping[str, object]) -> Event:
         deployment=_text(at.get("deployment")),
         project=_text(at.get("project")),
         creator=_text(at.get("creator")),
+        said=_text(_first_line(_at(payload, "comment.body"))),
+        author=_text(_at(payload, "comment.user.login")) if _at(payload, "comment.user.type") == "User" else "",
         urls=tuple(filter(None, map(_text, _urls(kind, payload)))),
     )
 
@@ -142,6 +148,10 @@ def _at(payload: object, path: str) -> object:
     for name in path.split("."):
         payload = payload.get(name) if isinstance(payload, dict) else None
     return payload
+
+
+def _first_line(value: object) -> object:
+    return re.split(r"\r?\n", value, maxsplit=1)[0] if isinstance(value, str) else None
 
 
 def _text(value: object) -> str:

@@ -3,10 +3,10 @@
 import re
 
 # C0 and C1 controls, line and paragraph separators, bidirectional and zero-width controls, the byte-order mark, lone
-# surrogates, and tags, in which text for machines hides from people. A tab is a space.
+# surrogates, noncharacters that XML forbids, and tags, in which text for machines hides from people. A tab is a space.
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f]"
+    "\ufffe\uffff\U000e0000-\U000e007f]"
 )
 
 # What GitHub's runner takes for a command in a log (actions/runner, ActionCommand): `::` first in a line, behind any

@@ -102,6 +102,9 @@ class GitHub:
     Attributes:
         tokens: whose each token is.
         asked: every request, in order.
+        writers: what each person may do here, as the API words it.
+        artifacts: that runs keep.
+        statuses: commit and what was said of it, in order.
         faults: each happens once, at the first request whose `METHOD path` it matches.
     """
 
@@ -111,6 +114,9 @@ class GitHub:
     asked: list[Asked] = field(default_factory=list)
     faults: list[tuple[str, Fault]] = field(default_factory=list)
     next_id: int = 1001
+    writers: dict[str, str] = field(default_factory=dict)
+    artifacts: list[dict[str, Any]] = field(default_factory=list)
+    statuses: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def said(self, body: str, login: str = BOT, pull: int = 7) -> int:
         """Has somebody comment."""
@@ -279,6 +285,22 @@ def _change(github: GitHub, login: str, query: Mapping[str, str], asked: Asked, 
     return json_reply(200, comment.row())
 
 
+def _permission(github: GitHub, login: str, query: Mapping[str, str], asked: Asked, person: str) -> Reply:
+    if person not in github.writers:
+        return refusal(404, f"{person} is not a user")
+    return json_reply(200, {"permission": github.writers[person], "user": {"login": person, "type": "User"}})
+
+
+def _artifacts(github: GitHub, login: str, query: Mapping[str, str], asked: Asked) -> Reply:
+    listed = [one for one in github.artifacts if one["name"] == query.get("name", one["name"])]
+    return json_reply(200, {"total_count": len(listed), "artifacts": listed})
+
+
+def _status(github: GitHub, login: str, query: Mapping[str, str], asked: Asked, sha: str) -> Reply:
+    github.statuses.append((sha, asked.body))
+    return json_reply(201, {"id": len(github.statuses), **asked.body})
+
+
 _REPO = f"{PREFIX}/repos/{REPOSITORY}"
 _ROUTES: Mapping[str, Callable[..., Reply]] = {
     f"GET {PREFIX}/user": _user,
@@ -289,6 +311,9 @@ _ROUTES: Mapping[str, Callable[..., Reply]] = {
     rf"GET {_REPO}/issues/(\d+)/comments": _comments,
     rf"POST {_REPO}/issues/(\d+)/comments": _create,
     rf"(?:PATCH|DELETE) {_REPO}/issues/comments/(\d+)": _change,
+    rf"GET {_REPO}/collaborators/([\w-]+)/permission": _permission,
+    f"GET {_REPO}/actions/artifacts": _artifacts,
+    f"POST {_REPO}/statuses/([0-9a-f]+)": _status,
 }
 
 

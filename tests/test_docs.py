@@ -10,7 +10,8 @@ later block must use it. What is done with any other is told by its language:
   environment and what runs the tests is left to `.ci/run`, which is compared with the README below. `pip install -e .`
   is done without pip: what `pyproject.toml` says of entry points is then found.
 - `python`: a script, with an `assert` in it. `json` and `yaml`: a suite, or fields of a case; behind "The same in
-  YAML:" it says what the block before it says. `yaml` with `jobs`: a workflow, whose `golden` commands must be some.
+  YAML:" it says what the block before it says. `yaml` with `jobs`: a workflow, whose `golden` commands must be some, or
+  which uses our action with inputs that it has; with `script`s, jobs of GitLab's, likewise.
   `toml`: a configuration. `sse`: a stream, whole and sound, in a dialect that golden tells; one that names
   groundedness has a score.
 - `py`: a piece of an agent for a framework that is not there to run it; it is Python. `ts`: the same in TypeScript.
@@ -63,6 +64,7 @@ from golden.template import given
 from golden.wire import Head, Request
 from golden.yaml_document import parsed
 from tests.test_house import FILES, FLOORS
+from tests.workflows import ACTION, load
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))}
@@ -228,7 +230,9 @@ class Newcomer:
     def yaml(self, text: str) -> None:
         value, _, _ = parsed("suite.yaml", text.encode())
         if "jobs" in value:
-            follow_workflow(value)
+            follow_steps([step for job in value["jobs"].values() for step in job["steps"]])
+        elif all(isinstance(job, dict) and "script" in job for job in value.values()):
+            follow_steps([{"run": line} for job in value.values() for line in job["script"]])
         else:
             self._suite(value, "suite.yaml", text)
 
@@ -285,13 +289,15 @@ KINDS: dict[str, Callable[[Newcomer, str], None]] = {
 }
 
 
-def follow_workflow(workflow: dict[str, Any]) -> None:
-    """Has each `golden` command of a workflow parsed: that it runs is shown elsewhere on the page."""
-    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+def follow_steps(steps: list[dict[str, Any]]) -> None:
+    """Has each `golden` command of a CI's steps parsed: that it runs is shown elsewhere on the page."""
     lines = [line for step in steps for line in step.get("run", "").splitlines() if line.startswith("golden ")]
-    assert lines
+    uses = [step for step in steps if "/.github/actions/golden@" in step.get("uses", "")]
+    assert lines or uses
     for _, name, *arguments in map(shlex.split, lines):
         cli.commands[name].make_context(name, arguments, parent=click.Context(cli, **cli.context_settings))
+    for step in uses:
+        assert step["with"].keys() <= load(ACTION)["inputs"].keys()
 
 
 def free_port() -> int:

@@ -120,6 +120,8 @@ FLOORS = {
     "cli": 13,
     "pytest_plugin": 13,
     "__main__": 14,
+    "starter": 1,
+    "steps": 15,
     "__init__": 15,
     "run": 15,
 }

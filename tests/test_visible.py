@@ -20,6 +20,7 @@ from golden.visible import excerpt, visible
         ("zero\u200bwidth\u2060\ufeff\u00ad", "zero\\u200bwidth\\u2060\\ufeff\\xad"),
         ("half \ud83d", "half \\ud83d"),
         ("\ufff9note\ufffb\u206f\u180e", "\\ufff9note\\ufffb\\u206f\\u180e"),
+        ("not \ufffe\uffff in XML", "not \\ufffe\\uffff in XML"),
         ("tag\U000e0041\U000e007f", "tag\\U000e0041\\U000e007f"),
         ("", ""),
     ],
