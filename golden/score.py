@@ -260,11 +260,12 @@ def _short(covered: str) -> str:
 def turn_result(turn: Turn, secrets: Secrets) -> TurnResult:
     """Returns a turn as it is written, secrets covered."""
     cover = secrets.cover
-    answer = cover(turn.answer)
+    covered = cover(turn.answer)
+    answer = _cut(covered)
     return TurnResult(
         question=cover(turn.question),
-        answer=_cut(answer),
-        answer_chars=len(answer),
+        answer=answer,
+        answer_chars=len(covered),
         final_text=answer if turn.final_text == turn.answer else _cut(cover(turn.final_text)),
         finish=turn.finish,
         tool_calls=tuple(

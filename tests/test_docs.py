@@ -135,6 +135,7 @@ class Newcomer:
             "HOME": str(folder),
             "LC_ALL": "C.UTF-8",
             "COLUMNS": "80",
+            "PYTEST_ADDOPTS": "-p no:langsmith_plugin",  # it comes with LangGraph, and takes long to load
             **{name: value for name, value in os.environ.items() if name.startswith("COV")},
         }
 

@@ -18,7 +18,7 @@ from tests.recordings import RECORDING, write
 from tests.servers import ANSWER, Server, chunked
 
 # Without what only costs time here.
-_LEFT_OUT = ("anyio", "cacheprovider", "hypothesispytest", "pytest_cov")
+_LEFT_OUT = ("anyio", "cacheprovider", "hypothesispytest", "langsmith_plugin", "pytest_cov")
 PYTEST = [sys.executable, "-m", "pytest", *(f"-pno:{plugin}" for plugin in _LEFT_OUT)]
 SECRET = "a-secret-of-the-environment"
 

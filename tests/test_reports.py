@@ -412,7 +412,7 @@ def test_a_thousand_cases_are_shown_fast_and_in_order() -> None:
 def test_a_report_is_found_by_its_name_and_by_its_suffix() -> None:
     found = reports.by_suffix()
     assert {suffix: report.suffix for suffix, report in found.items()} == {
-        suffix: suffix for suffix in (".json", ".md", ".txt", ".xml")
+        suffix: suffix for suffix in (".html", ".json", ".md", ".txt", ".xml")
     }
     assert reports.load("text") is REPORT is found[".txt"]
     with pytest.raises(UsageError, match="no report is called 'pdf'"):
