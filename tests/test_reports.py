@@ -411,7 +411,9 @@ def test_a_thousand_cases_are_shown_fast_and_in_order() -> None:
 
 def test_a_report_is_found_by_its_name_and_by_its_suffix() -> None:
     found = reports.by_suffix()
-    assert {suffix: report.suffix for suffix, report in found.items()} == {".json": ".json", ".txt": ".txt"}
+    assert {suffix: report.suffix for suffix, report in found.items()} == {
+        name: name for name in (".html", ".json", ".txt")
+    }
     assert reports.load("text") is REPORT is found[".txt"]
     with pytest.raises(UsageError, match="no report is called 'pdf'"):
         reports.load("pdf")
