@@ -116,6 +116,14 @@ class Page:
         """Waits until what was done is shown."""
         self.run("new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))")
 
+    def until(self, condition: str) -> None:
+        """Waits until a condition holds, at most 20 seconds."""
+        again = (
+            f"{condition} ? done() : performance.now() > most ? fail(Error('in vain')) : requestAnimationFrame(look)"
+        )
+        setting = "const most = performance.now() + 20000"
+        self.run(f"new Promise((done, fail) => {{ {setting}; const look = () => {again}; look() }})")
+
     def run(self, script: str) -> Any:
         """Returns what a script comes to; a promise is waited for."""
         came = self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
