@@ -1,7 +1,9 @@
+import asyncio
 import base64
 import json
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -280,6 +282,15 @@ def test_a_case_that_was_stopped_is_not_recorded(golden_run: Program) -> None:
         cases=[second, {**second, "id": "third", "question": "?"}],
     )
     assert [path.name for path in Path("kept").iterdir()] == ["second.jsonl"]
+
+
+def test_a_case_that_was_stopped_in_its_answer_is_not_recorded(golden_run: Program) -> None:
+    async def agent(question: str) -> AsyncIterator[tuple[str, dict[str, object]]]:
+        yield "token", {"text": "All "}
+        await asyncio.sleep(60)
+
+    ran = golden_run("--agent", named(agent), "--record", "kept", "--suite-timeout", 0.3)
+    assert (ran.case.status, [*Path("kept").iterdir()]) == ("not_run", [])
 
 
 KILLER = """

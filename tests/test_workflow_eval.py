@@ -114,5 +114,5 @@ def test_the_night_keeps_its_results_as_the_baseline_also_where_a_case_fails(tmp
     assert job.result == "failure"
     baseline = read(runner.kept["golden-baseline"]["baseline.json"])
     assert (baseline.summary.total, baseline.summary.failed) == (13, 4)
-    assert runner.kept["golden-results"].keys() == {"results.json", "results.xml"}
+    assert runner.kept["golden-results"].keys() == {"results.html", "results.json", "results.xml"}
     assert "quote" in runner.summary

@@ -87,7 +87,7 @@ def test_a_failing_run_leaves_the_job_green_and_the_comment_red(served: Served, 
     assert "refund" in runner.summary
     assert runner.checked_out == [("main", "runner"), (HEAD, "questions")]
     assert "--constraint runner/constraints.txt ./runner" in runner.installed
-    assert runner.kept["golden-results"].keys() == {"results.json", "results.xml"}
+    assert runner.kept["golden-results"].keys() == {"results.html", "results.json", "results.xml"}
     # The preview was asked with a token and the bypass, and neither is told anywhere.
     assert len(server.asked) == 2
     for asked in server.asked:
@@ -189,6 +189,6 @@ def test_the_action_asks_what_it_is_told_to_and_is_green_where_a_case_fails(serv
         job, outputs = runner.action({**inputs, "options": "--no-auth --retries 1"}, workspace)
     assert (job.result, len(server.asked)) == ("success", 2), job.log
     assert outputs == {"url": server.url, "outcome": "failure"}
-    assert runner.kept["golden-results"].keys() == {"golden-results.json", "golden-results.xml"}
+    assert runner.kept["golden-results"].keys() == {"golden-results.html", "golden-results.json", "golden-results.xml"}
     assert "--constraint" in runner.installed
     assert "1 failed" in github.bodies()[0].splitlines()[1]
