@@ -1,3 +1,4 @@
+import gc
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,13 @@ settings.load_profile("golden")
 # Tests run as on a desk, also in a workflow: else each run would write into its step's summary and stop its commands.
 for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
     os.environ.pop(name, None)
+
+
+def pytest_collection_finish() -> None:
+    """Leaves out what the libraries are made of where cycles are looked for: some tests do that often."""
+    gc.collect()
+    gc.freeze()
+
 
 # What would steer a run from outside.
 _UNSET = [
