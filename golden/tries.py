@@ -67,11 +67,10 @@ async def run_case(job: Job, target: Target, plan: Plan, stop: Stop, pool: Execu
         for one in asked:
             if one.reason:
                 dialects.setdefault(one.dialect, one.reason)
-    if plan.record is not None:
-        decider = tries.index(deciding(tries, trials))
-        if tries[decider].result.status != "not_run":
-            heard = [Heard(one.reply, one.turn) for one in came[decider] if one.reply is not None]
-            await asyncio.get_running_loop().run_in_executor(pool, plan.record, job, plan, heard)
+    decider = tries.index(deciding(tries, trials))
+    if plan.record is not None and tries[decider].result.status != "not_run":
+        heard = [Heard(one.reply, one.turn) for one in came[decider] if one.reply is not None]
+        await asyncio.get_running_loop().run_in_executor(pool, plan.record, job, plan, heard)
     if job.case.xfail is None:
         return Ran(verdict(tries, trials, plan.flaky), dialects)
     result = verdict(tries, trials, "pass").model_copy(update={"flaky": False})
