@@ -12,7 +12,7 @@ _INSTALLED = ("site-packages", "dist-packages")
 # How much of an exception's message is read. Much more than is shown: that is cut once its secrets are covered.
 _READ = 10_000
 
-_OURS = ("golden.agent_loop", "golden.channel", "golden.score", "golden.targets.")
+_OURS = ("golden.agent_loop", "golden.channel", "golden.guarding", "golden.score", "golden.targets.")
 
 
 def told(error: BaseException) -> str:

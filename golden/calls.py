@@ -55,9 +55,13 @@ class Calls:
 
     Args:
         findings: takes what is odd about them.
+
+    Attributes:
+        results: how many calls have one.
     """
 
     def __init__(self, findings: Findings) -> None:
+        self.results = 0
         self._findings = findings
         self._calls: list[_Open] = []
         self._coming: dict[tuple[str, str], _Open] = {}  # by key, by id: those whose arguments are on their way
@@ -146,6 +150,7 @@ class Calls:
             return
         item = waiting[0]
         item.answered, item.result = True, result
+        self.results += 1
         if id:
             self._answered["id", id] = item
         if part:

@@ -67,6 +67,9 @@ class Fold:
         self._usage: dict[str, Usage] = {}  # by part
         self._is_running = False  # whether that of no part is a running total
         self._finish = ""
+        self._thoughts = 0
+        self._came_by_finish = (0, 0, 0, 0)  # deltas, thoughts, calls, results when it last said how the turn finishes
+        self._went_on = False  # whether more of a turn came after it was said to be over
         self.session = ""
         self._answer_id = ""
         self._error: Failure | None = None
@@ -157,7 +160,9 @@ class Fold:
         if invalid_utf8:
             self.findings.note("not_utf8", "bytes that are not UTF-8 were read as U+FFFD")
         cut: Failure | None = None
-        if self.ended or (marker == "finish" and self._finish):
+        is_proven = proven and not pending and error is None
+        is_marked = marker == "finish" and self._is_finished() and (is_proven or not self._went_on)
+        if self.ended or is_marked:
             if pending:
                 self.findings.note("after_end", "a block without its blank line after the end marker")
             if error is not None:
@@ -198,8 +203,9 @@ class Fold:
             return Failure(error.kind, str(error))
         if pending:
             return Failure("cut", f"the stream was cut inside an event, before its end was marked, after {came}")
-        said = marker == "end" and self._finish
-        if not proven and not said:
+        is_to_go_on = self._went_on or (self._finish == "tools" and self._calls.results and not self._calls.unanswered)
+        said = bool(self._finish) if marker == "finish" else marker == "end" and self._is_finished()
+        if not proven and (marker != "end" or is_to_go_on or not said):
             return Failure("cut", f"the connection closed before the end was marked, after {came}")
         if marker != "none" and not said and self._events:
             return Failure("cut", f"the stream ended without its end marker, after {came}")
@@ -229,6 +235,9 @@ class Fold:
 
     def _refused(self, text: str) -> None:
         self._texts.refusal(text)
+
+    def _thought(self) -> None:
+        self._thoughts += 1
 
     def _call_part(self, *part: Any) -> None:
         self._begun(Calls.part, part)
@@ -261,7 +270,18 @@ class Fold:
         self._usage[part] = Usage(before.input if input is None else input, before.output if output is None else output)
         self._is_running = self._is_running or not part
 
+    def _is_finished(self) -> bool:
+        """Whether it was said how the turn finishes, and nothing of it came since: many agents finish each step."""
+        deltas, *others = self._came_by_finish
+        return bool(self._finish) and self._came()[1:] == (*others,) and not any(self._deltas[deltas:])
+
+    def _came(self) -> tuple[int, int, int, int]:
+        return len(self._deltas), self._thoughts, len(self._calls), self._calls.results
+
     def _finish_as(self, kind: str) -> None:
+        # Where a turn that was to stop went on, it says so with every event: that is no sign of its end any more.
+        self._went_on = self._went_on or (self._finish in ("stop", "length") and not self._is_finished())
+        self._came_by_finish = self._came()
         if self._finish != "waiting":
             self._finish = kind
 
@@ -290,7 +310,7 @@ _FOLD: dict[type, Callable[..., None]] = {
     Whole: Fold._whole,
     Message: Fold._message,
     Refusal: Fold._refused,
-    Reasoning: lambda fold: None,
+    Reasoning: Fold._thought,
     CallPart: Fold._call_part,
     CallDone: Fold._call_done,
     Call: Fold._call,

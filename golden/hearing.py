@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from golden.errors import TargetError
-from golden.lexicon import Lexicon
+from golden.lexicon import Lexicon, Reading
 from golden.payload import dump
 from golden.reader import Bounds, Reader, decoder
 from golden.redaction import Secrets
@@ -52,8 +52,15 @@ def heard(body: bytes, head: Head, dialect: str, lexicon: Lexicon) -> Heard:
         error = caught
     turn = turn_result(reader.close(0.0, error), Secrets())
     read = None if reader.dialect == "auto" else lexicon.reading(reader.dialect)
-    events = [(event, read(event) if read else ()) for event in decoder(reader.framing).feed(body, 0.0)]
+    events = [(event, _signals(read, event)) for event in decoder(reader.framing).feed(body, 0.0)]
     return Heard(reader.dialect, reader.reason, events, turn)
+
+
+def _signals(read: Reading | None, event: Event) -> Sequence[Signal]:
+    try:
+        return read(event) if read else ()
+    except TargetError:  # of a dialect that is at fault: the turn's error says so
+        return ()
 
 
 def as_json(heard: Heard) -> str:

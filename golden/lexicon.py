@@ -14,6 +14,7 @@ from golden import dialects, loading
 from golden.dialects import Dialect, Framing, Options
 from golden.errors import Fault, TargetError, UsageError, did_you_mean
 from golden.fields import score
+from golden.guarding import guarded
 from golden.part import Part, faults_of
 from golden.payload import parse
 from golden.signals import Score, Signal
@@ -166,11 +167,10 @@ def _load(name: str) -> Dialect:
     table = _TABLES / f"{name}.toml"
     if name in built_in() and table.is_file():
         return replace(_declared(tomllib.loads(table.read_text(encoding="utf-8"))), mints=False)
-    member = name.replace("-", "_") if name in built_in() else name
-    dialect = loading.load(dialects, member, "DIALECT")
-    if not isinstance(dialect, Dialect):
-        raise UsageError(f"the dialect {name!r} is no `golden.dialects.Dialect`, but a {type(dialect).__name__}")
-    return dialect
+    if name in built_in():
+        dialect: Dialect = loading.load(dialects, name.replace("-", "_"), "DIALECT")
+        return dialect
+    return guarded(name, loading.load(dialects, name, "DIALECT"))
 
 
 def _declared(table: Mapping[str, Any]) -> Dialect:

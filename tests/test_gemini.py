@@ -159,9 +159,8 @@ def test_arguments_in_pieces_by_path_are_a_call_that_matches_no_arguments() -> N
 
 def test_a_finish_reason_marks_the_end_and_what_follows_it_still_counts() -> None:
     usage = {"promptTokenCount": 5, "candidatesTokenCount": 2}
-    turn = turn_of(
-        reply({"text": "a"}, finish="STOP"), reply({"text": "b"}, finish="STOP", usageMetadata=usage), ends="close"
-    )
+    pieces = reply({"text": "a"}, finish="STOP"), reply({"text": "b"}, finish="STOP", usageMetadata=usage)
+    turn = turn_of(*pieces)
     assert (turn.answer, turn.usage, turn.finish, turn.error, turn.findings) == (
         "ab",
         Usage(5, 2),
@@ -169,6 +168,12 @@ def test_a_finish_reason_marks_the_end_and_what_follows_it_still_counts() -> Non
         None,
         (),
     )
+
+
+def test_a_finish_reason_on_every_event_is_no_sign_that_the_last_one_came() -> None:
+    turn = turn_of(reply({"text": "a"}, finish="STOP"), reply({"text": "b"}, finish="STOP"), ends="close")
+    assert turn.error is not None
+    assert (turn.error.kind, turn.answer, turn.finish) == ("cut", "ab", None)
 
 
 def test_a_stream_without_a_finish_reason_was_cut_and_its_running_usage_is_no_total() -> None:

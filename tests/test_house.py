@@ -87,6 +87,7 @@ FLOORS = {
     "reports": 4,
     "suite": 4,
     "declared": 5,
+    "guarding": 5,
     "lint": 5,
     "match": 5,
     "mismatch": 5,

@@ -32,6 +32,7 @@ from golden.sse import Event
 from golden.transcript import Failure, Seen, Timing, ToolCall, Transcript, Turn, Usage, valid_score
 
 PIECE = Event("piece", "")
+STEP = [Call("find", {}, "1"), Result("found", "1"), Finish("tools")]
 
 
 def folded(*signals: Signal, proven: bool = True, pending: bool = False, error: TargetError | None = None) -> Turn:
@@ -482,7 +483,19 @@ def test_no_signals_make_the_fold_raise_and_all_it_says_can_be_written(
         ("end", [Text("a"), Finish("stop"), End()], False, None, []),
         ("finish", [Text("a")], True, "the stream ended without its end marker, after 1 events", []),
         ("finish", [Text("a"), Finish("stop")], False, None, []),
-        ("finish", [Text("a"), Finish("stop"), Text("b")], False, None, []),
+        ("finish", [Text("a"), Finish("stop"), Tokens(1, 1)], False, None, []),
+        # What goes on after that was not at its end.
+        ("finish", [Text("a"), Finish("stop"), Text("b")], True, None, ["end_not_marked"]),
+        ("finish", [Text("a"), Finish("stop"), Text("b")], False, "the connection closed before the end", []),
+        ("finish", [Text("a"), Finish("stop"), Text("b"), Finish("stop")], True, None, []),
+        ("finish", [Text("a"), Finish("stop"), Text("b"), Finish("stop")], False, "the connection closed before", []),
+        ("end", [Text("a"), Finish("stop"), Text("b"), Finish("stop")], False, "the connection closed before", []),
+        ("end", [*STEP, Text("a")], True, "the stream ended without its end marker, after 4 events", []),
+        ("end", [*STEP, Reasoning()], True, "the stream ended without its end marker, after 4 events", []),
+        ("end", [*STEP, Text("a"), Finish("stop")], False, None, ["end_not_marked"]),
+        ("end", STEP, True, None, ["end_not_marked"]),
+        ("end", STEP, False, "the connection closed before the end was marked, after 3 events", []),
+        ("end", [STEP[0], Finish("tools"), STEP[1]], True, "the stream ended without its end marker", []),
     ],
 )
 def test_what_ends_a_stream_is_what_marks_the_end_of_its_dialect(
