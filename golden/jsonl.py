@@ -137,9 +137,9 @@ class _Reading:
         meta: Mapping[str, object] | None = None
         assertions: tuple[Mapping[str, object], ...] | None = None
         for number, written in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
-            line, problem = parse(written)
-            if problem and not written.strip():
+            if not written or written.isspace():
                 continue
+            line, problem = parse(written)
             self._number = number
             if assertions is not None:
                 raise self._wrong("nothing stands behind the `assertions` line")
@@ -204,6 +204,8 @@ class _Reading:
         self._names.add(whole(name))
 
     def _bytes(self, line: _Line) -> tuple[str, bytes]:
+        if line.get("data") is not None:
+            raise self._wrong("an event has `data` or `data64`, not both")
         try:
             raw = b64decode(str(line["data64"]), validate=True)
         except ValueError:

@@ -38,6 +38,7 @@ def recording_schema() -> _Schema:
         {"event": _ONE_LINE, "id": _ONE_LINE, "data": _TEXT_OR_NULL, "data64": data64},
     )
     says = [{"required": [name], "properties": {name: _TEXT}} for name in ("event", "data", "data64")]
+    twice = {"required": ["data", "data64"], "properties": {"data": _TEXT}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A line of a recording",
@@ -46,7 +47,7 @@ def recording_schema() -> _Schema:
             *(_turn(role) for role in ROLES if role != "assistant"),
             _turn("assistant", {"tokenLedger": ledger}),
             _line("head", {"turnIndex": _INDEX, "status": status, "headers": headers}),
-            {**event, "anyOf": says},
+            {**event, "anyOf": says, "not": twice},
             _line("end", {"turnIndex": _INDEX, "at": _SECONDS, "by": {"enum": [*ENDS]}}, {"findings": _list(finding)}),
             _line("assertions", {"assertions": _list({"oneOf": [_assertion(name) for name in KINDS]})}),
         ],

@@ -49,6 +49,7 @@ def test_what_was_not_asked_in_words_has_a_question_all_the_same() -> None:
 def test_a_byte_order_mark_blank_lines_and_crlf_are_no_fault() -> None:
     text = "\ufeff" + "".join(f"{json.dumps(line)}\r\n\r\n" for line in OWN)
     assert jsonl.read(text) == RECORDING
+    assert jsonl.read(" \t\n\n".join(["", *map(json.dumps, OWN), "\u00a0"])) == RECORDING
 
 
 def test_bytes_that_are_not_utf_8_are_kept_exactly() -> None:
@@ -109,7 +110,8 @@ FAULTS: dict[str, tuple[list[Any], str]] = {
     "an event of nothing": ([META, USER, HEAD, {"type": "event", "turnIndex": 1, "at": 0}], "has a name or data"),
     "an event that forges one": ([META, USER, HEAD, {**TOKEN, "event": "a\ndata: b"}], "has a line break"),
     "an event of a number": ([META, USER, HEAD, {**TOKEN, "data": 1}], "`event`, `id` and `data` of an event are text"),
-    "data64 that is none": ([META, USER, HEAD, {**TOKEN, "data64": "?"}], "`data64` is no base64"),
+    "data64 that is none": ([META, USER, HEAD, {**TOKEN, "data": None, "data64": "?"}], "`data64` is no base64"),
+    "two kinds of data": ([META, USER, HEAD, {**TOKEN, "data64": "aGk="}], "an event has `data` or `data64`, not both"),
     "a time that is text": ([META, USER, HEAD, {**TOKEN, "at": "0"}], "line 4: `at`: expected seconds from 0, got '0'"),
     "a time before the request": ([META, USER, HEAD, {**TOKEN, "at": -1}], "expected seconds from 0, got -1"),
     "a time beyond all time": ([META, USER, HEAD, {**END, "at": 10**400}], "expected seconds from 0, got 1000"),

@@ -52,6 +52,7 @@ def test_the_schema_is_one_and_accepts_recordings_of_other_programs() -> None:
         {**CALL, "event": "a\nb"},
         {**CALL, "at": -1},
         {"type": "event", "turnIndex": 1, "at": 0, "data": None},
+        {**TOKEN, "data64": "aGk="},
         {**END, "by": "magic"},
         {**END, "findings": [{"kind": "odd"}]},
         {**ASSERTIONS, "assertions": [{"kind": "guessed"}]},

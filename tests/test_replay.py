@@ -1,3 +1,4 @@
+import asyncio
 import json
 import socket
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import golden
 from golden import jsonl, result
 from golden.__main__ import _run
 from golden.demo.switches import SWITCHES, VARIABLE
-from golden.errors import RecordingError, UsageError
+from golden.errors import RecordingError, TargetError, UsageError
 from golden.plan import Job, Plan
 from golden.reader import Bounds, Reader
 from golden.recorder import recording
@@ -21,7 +22,7 @@ from golden.result import CaseResult, RunResult
 from golden.score import score
 from golden.suite import Case, Suite
 from golden.transcript import Transcript, Turn
-from golden.wire import Head, Reply
+from golden.wire import Head, Reply, Request
 from tests.program import CASE, Outcome, Program
 from tests.recordings import ANSWER, FOREIGN, RECORDING, lines, write
 from tests.samples import LEXICON, Sample, samples
@@ -379,3 +380,44 @@ def test_a_replay_from_python(tmp_path: Path, no_socket: None) -> None:
     with pytest.raises(UsageError, match="no dialect is called 'klingon'"):
         golden.evaluate(golden.ReplayTarget(tmp_path), "Is all well?", dialect="klingon", required_phrases=["well"])
     assert golden.RecordingError is RecordingError
+
+
+def asked(question: str, *history: tuple[str, str], turns: int, session: str = "s") -> Request:
+    return Request(question, session, turns=turns, history=history, case_id="talk")
+
+
+def conversation(turns: int) -> str:
+    answer = {"type": "turn", "role": "assistant", "content": [{"type": "text", "text": "Yes."}], "tokenLedger": {}}
+    question = {"type": "turn", "role": "user", "content": [{"type": "text", "text": "And?"}]}
+    told = [line for _ in range(turns) for line in (question, answer)]
+    return lines(FOREIGN[0], *({**line, "turnIndex": at} for at, line in enumerate(told)), FOREIGN[-1])
+
+
+def replies(target: golden.ReplayTarget, request: Request) -> list[Reply]:
+    async def all_of_them() -> list[Reply]:
+        return [reply async for reply in target.ask(request)]
+
+    return asyncio.run(all_of_them())
+
+
+def test_a_conversation_is_read_once_however_many_turns_it_has(tmp_path: Path) -> None:
+    turns = 70
+    write(tmp_path, "talk", conversation(turns))
+    target = golden.ReplayTarget(tmp_path)
+    first = replies(target, asked("And?", turns=turns))
+    (tmp_path / "talk.jsonl").unlink()
+    for at in range(1, turns):
+        assert replies(target, asked("And?", *[("And?", "Yes.")] * at, turns=turns)) == first
+    with pytest.raises(TargetError, match="no file"):  # another conversation reads it anew
+        replies(target, asked("And?", turns=turns, session="other"))
+
+
+def test_conversations_that_are_left_in_the_middle_are_forgotten(tmp_path: Path) -> None:
+    write(tmp_path, "talk", conversation(2))
+    target = golden.ReplayTarget(tmp_path)
+    for number in range(65):
+        replies(target, asked("And?", turns=2, session=str(number)))
+    (tmp_path / "talk.jsonl").unlink()
+    assert replies(target, asked("And?", ("And?", "Yes."), turns=2, session="64"))
+    with pytest.raises(TargetError, match="no file"):
+        replies(target, asked("And?", ("And?", "Yes."), turns=2, session="0"))

@@ -16,6 +16,9 @@ from golden.wire import Head, Reply, Request
 
 _TURNS = Head(200, {}, "iterable")
 
+# How many conversations are kept while they are in the middle: more than run at once, and few enough for any memory.
+_OPEN = 64
+
 
 class ReplayTarget:
     """Answers each case with the recording of its id, at the times at which it came.
@@ -37,6 +40,7 @@ class ReplayTarget:
         self.name = os.fspath(path)
         self.shelf = Shelf(Path(path))
         self._alone = alone
+        self._open: dict[tuple[str, str], Recording] = {}  # of conversations that have turns to come
 
     def open(self) -> AbstractAsyncContextManager[object]:
         return nullcontext()
@@ -50,7 +54,7 @@ class ReplayTarget:
             yield exchange.reply._replace(dialect=str(recording.meta.get("dialect") or ""))
 
     def recording(self, request: Request) -> Recording:
-        """Returns the recording that answers a question.
+        """Returns the recording that answers a question; of one conversation it is read once.
 
         Raises:
             TargetError: there is none, it is malformed, or it is of another question, system prompt or number of turns.
@@ -58,10 +62,16 @@ class ReplayTarget:
         path = self.shelf.find(request.case_id)
         if path is None:
             raise self._again(request, f"{self.name}: there is no recording of {request.case_id!r}")
+        conversation = (request.session_id, request.case_id)
+        recording = self._open.pop(conversation, None) if request.history else None
         try:
-            recording = self.shelf.read(path)
+            recording = recording or self.shelf.read(path)
         except RecordingError as error:
             raise self._again(request, error.message) from None
+        if len(request.history) + 1 < request.turns:
+            self._open[conversation] = recording
+            while len(self._open) > _OPEN:
+                del self._open[next(iter(self._open))]
         for problem in () if self._alone else _drift(recording, request):
             raise self._again(request, f"{path}: {problem}")
         return recording
