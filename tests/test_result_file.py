@@ -164,7 +164,9 @@ def test_a_file_of_a_newer_golden_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", [("run", "duration_s"), ("summary", "first_token_s", "p50"), TIMING], ids=str)
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity"])
 def test_a_time_that_is_no_finite_number_is_refused(path: tuple[str | int, ...], text: str, tmp_path: Path) -> None:
-    assert refusal(tmp_path, changed(*path, to=text)).endswith(f"input should be a finite number, got {json.dumps(text)}")
+    assert refusal(tmp_path, changed(*path, to=text)).endswith(
+        f"input should be a finite number, got {json.dumps(text)}"
+    )
 
 
 @pytest.mark.parametrize(

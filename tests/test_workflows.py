@@ -113,7 +113,7 @@ def test_the_action_gives_each_secret_to_the_one_step_that_needs_it() -> None:
 def test_no_step_of_the_action_imports_what_is_checked_out_beside_it() -> None:
     for step in steps(ACTION):
         assert "run" not in step or step["env"]["PYTHONSAFEPATH"] == "1"
-    # `-m venv` and `-m pip` of a Python before 3.11, which does not know the variable, take them from the current folder.
+    # A Python before 3.11 does not know the variable: its `-m venv` is that of the current folder, if it has one.
     (install,) = [step for step in steps(ACTION) if step["name"] == "Install golden"]
     assert install["run"].startswith('cd "$RUNNER_TEMP"')
 
