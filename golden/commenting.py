@@ -104,7 +104,8 @@ def comment(asked: Asked, environ: Mapping[str, str], sleep: Callable[[float], o
     secrets.add(token)
     run = _without(secrets, read_results(asked.results))
     changed = compare(_without(secrets, read_results(asked.baseline)), run) if asked.baseline else run.comparison
-    where = whereabouts(asked, read_event(environ), environ, run)
+    event = read_event(environ)
+    where = whereabouts(asked, event, environ, run)
     marker = Marker(
         key=asked.key,
         sha=where.sha,
@@ -114,7 +115,9 @@ def comment(asked: Asked, environ: Mapping[str, str], sleep: Callable[[float], o
         digest=_digest(run, changed),
     )
     draft = Draft(marker, asked.mode, is_well=(regression_code(run, changed) if changed else run.exit_code) == 0)
-    frame = Frame(str(marker), advisory=True, commit=where.sha, url=_run_url(environ))
+    # Of other events nobody asked for an evaluation; of this one, whoever the gate let through.
+    asked_by = event.author if event.kind == "issue_comment" else ""
+    frame = Frame(str(marker), advisory=True, commit=where.sha, url=_run_url(environ), asked_by=asked_by)
     bodies = [body(run, changed, budget=budget, frame=frame) for budget in (COMMENT, SMALLEST)]
     if asked.dry_run:
         with suppress(BrokenPipeError):  # whoever read it has read enough
@@ -127,7 +130,7 @@ def comment(asked: Asked, environ: Mapping[str, str], sleep: Callable[[float], o
     _tell(outcomes, environ)
     hidden = [outcome for outcome in outcomes if not outcome.is_shown]
     if hidden and (summary := environ.get("GITHUB_STEP_SUMMARY")):
-        whole = WHOLE._replace(advisory=True, commit=where.sha, url=frame.url, head=hidden[0].head)
+        whole = WHOLE._replace(advisory=True, commit=where.sha, url=frame.url, asked_by=asked_by, head=hidden[0].head)
         for problem in summarise(Path(summary), run, changed, whole):
             _say(f"warning: {problem}", err=True)
     return int(asked.strict and any(outcome.is_refused for outcome in outcomes))
@@ -211,8 +214,29 @@ def _say(text: str, *, err: bool) -> None:
 
 
 def _without(secrets: Secrets, run: RunResult) -> RunResult:
-    """The results without what the environment keeps secret here: the token was unknown to whoever wrote them."""
-    return RunResult.model_validate(secrets.cover_value(run.model_dump(by_alias=True)))
+    """The results without what the environment keeps secret here: the token was unknown to whoever wrote them.
+
+    What golden itself has words for stays: a secret that happens to be one of them is told by no results.
+    """
+    own = {*_words(RunResult.model_json_schema())}
+
+    def covered(value: object) -> object:
+        if isinstance(value, str):
+            return value if value in own else secrets.cover(value)
+        if isinstance(value, (list, tuple)):
+            return [covered(one) for one in value]
+        return {name: covered(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+    hidden = RunResult.model_validate(covered(run.model_dump(by_alias=True)))
+    return hidden.model_copy(update={"run": hidden.run.model_copy(update={"started_at": run.run.started_at})})
+
+
+def _words(schema: object) -> Iterator[str]:
+    """What texts of a JSON Schema are one of: any other would not be read."""
+    if isinstance(schema, dict):
+        yield from (word for word in (*schema.get("enum", ()), schema.get("const")) if isinstance(word, str))
+    for part in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from _words(part)
 
 
 def _digest(run: RunResult, changed: Comparison | None) -> str:

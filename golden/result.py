@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, isfinite
 from typing import Annotated, Final, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WrapValidator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PlainSerializer, WrapValidator, model_validator
 
 from golden.beside import Expected
 from golden.change import Comparison
@@ -61,9 +61,9 @@ class UsageResult(_Model):
 class TimingResult(_Model):
     """Seconds from the request."""
 
-    first_event_s: float | None
-    first_token_s: float | None
-    total_s: float
+    first_event_s: FiniteFloat | None
+    first_token_s: FiniteFloat | None
+    total_s: FiniteFloat
 
 
 class ToolCallResult(_Model):
@@ -113,8 +113,14 @@ class AttemptResult(_Model):
 class TrialsResult(_Model):
     """How many trials of a case ran, and how many passed."""
 
-    run: int
-    passed: int
+    run: Annotated[int, Field(ge=0)]
+    passed: Annotated[int, Field(ge=0)]
+
+    @model_validator(mode="after")
+    def _is_a_share(self) -> Self:
+        if self.passed > self.run:
+            raise ValueError(f"{self.passed} of {self.run} cannot have passed")
+        return self
 
 
 class CaseResult(_Model):
@@ -199,7 +205,7 @@ class RunInfo(_Model):
     """
 
     started_at: str
-    duration_s: float
+    duration_s: FiniteFloat
     golden_version: str
     target: TargetResult | None
     suites: tuple[SuiteResult, ...]
@@ -212,8 +218,8 @@ class RunInfo(_Model):
 class Quantiles(_Model):
     """The median and the 95th percentile, in seconds; None where nothing was timed."""
 
-    p50: float | None
-    p95: float | None
+    p50: FiniteFloat | None
+    p95: FiniteFloat | None
 
 
 class Summary(_Model):

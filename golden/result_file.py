@@ -111,6 +111,9 @@ def _contradictions(run: RunResult) -> Iterator[str]:
     for at, result in enumerate(run.results):
         if (first := seen.setdefault(unique_id(result.case_id), at)) != at:
             yield f"results[{at}].case_id: {shown(result.case_id)} is the id of results[{first}] too"
+        if result.trials and result.trials.run > len(result.attempts):
+            # What is computed of them takes its time, for a number that anybody may write.
+            yield f"results[{at}].trials.run: {shown(result.trials.run)}, but there are {len(result.attempts)} attempts"
 
 
 def _faulty(path: str, faults: list[str]) -> UsageError:

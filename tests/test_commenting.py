@@ -169,6 +169,18 @@ def test_a_dry_run_prints_the_comment_and_sends_nothing(desk: Desk) -> None:
     assert desk.github.asked == []
 
 
+@pytest.mark.parametrize("secret", ["question", "failed", "regressed", "golden.results", "1000", "2026", "required"])
+def test_a_secret_that_is_a_word_or_a_figure_of_the_results_is_no_fault(
+    secret: str, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVAL_JWT_SECRET", secret)
+    Path("baseline.json").write_text(write(WELL), encoding="utf-8")
+    run = ILL.model_copy(update={"run": ILL.run.model_copy(update={"duration_s": 1000.0})})
+    assert desk.comment(run, pull=7, baseline="baseline.json")[0] == 0
+    (body,) = desk.github.bodies()
+    assert "1 regression" in body.splitlines()[1]
+
+
 def test_a_commit_without_a_pull_request_is_noted(desk: Desk) -> None:
     desk.github.pulls = {}
     code, out, _ = desk.comment(strict=True)

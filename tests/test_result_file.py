@@ -17,6 +17,7 @@ from tests.values import judged, run_of, turn
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 HINT = "a results file is what `golden run --json-out F` writes; was this one cut, or changed by hand?"
+TIMING = ("results", 0, "turns", 0, "timing", "total_s")
 ASKED = {"expected_tools": ["a"], "groundedness_threshold": 0.5}
 
 
@@ -158,6 +159,26 @@ def test_a_file_of_a_newer_golden_is_refused(tmp_path: Path) -> None:
     path = kept(tmp_path, changed("schema", to="golden.results/2"))
     problem = 'written by a newer golden: its schema is "golden.results/2", this one reads golden.results/1'
     assert refused(path, "upgrade golden, or run again with this one") == [problem]
+
+
+@pytest.mark.parametrize("path", [("run", "duration_s"), ("summary", "first_token_s", "p50"), TIMING], ids=str)
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity"])
+def test_a_time_that_is_no_finite_number_is_refused(path: tuple[str | int, ...], text: str, tmp_path: Path) -> None:
+    assert refusal(tmp_path, changed(*path, to=text)).endswith(
+        f"input should be a finite number, got {json.dumps(text)}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("trials", "problem"),
+    [
+        ({"run": 1, "passed": -1}, ".passed: input should be greater than or equal to 0, got -1"),
+        ({"run": 1, "passed": 2}, ": 2 of 1 cannot have passed, got an object"),
+        ({"run": 10**9, "passed": 1}, ".run: 1000000000, but there are 1 attempts"),
+    ],
+)
+def test_trials_that_cannot_have_been_are_refused(trials: dict[str, int], problem: str, tmp_path: Path) -> None:
+    assert refusal(tmp_path, changed("results", 0, "trials", to=trials)) == f"results[0].trials{problem}"
 
 
 @pytest.mark.parametrize("schema", ["golden.recording/1", 1, None, ["golden.results/2"]])

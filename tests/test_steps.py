@@ -66,6 +66,7 @@ Around = Callable[..., dict[str, str]]
         (deployment(environment_url="", target_url=URL), ""),
         (dispatch("ready"), ""),
         (dispatch("success"), "preview - shop"),
+        (dispatch("ready"), "Preview"),
     ],
 )
 def test_a_preview_that_is_ready_is_chosen_by_either_kind_of_event(
@@ -83,6 +84,7 @@ def test_a_preview_that_is_ready_is_chosen_by_either_kind_of_event(
         (deployment(environment="Production"), "", "the environment production is no preview"),
         (dispatch("success", "production"), "", "the environment production - shop is no preview"),
         (deployment(environment=f"Preview {EN_DASH} docs"), "preview - shop", "the environment preview - docs is no"),
+        (dispatch("ready"), "Preview - docs", "the environment preview - shop is no preview"),
         (deployment(environment=""), "", "the environment without a name is no preview"),
     ],
 )
@@ -148,10 +150,17 @@ def test_a_host_outside_the_list_is_refused(host: str) -> None:
     assert caught.value.hint == "GOLDEN_ALLOW_HOST allows shop-*-acme.vercel.app, *.previews.example.com"
 
 
-@pytest.mark.parametrize("glob", ["*", "*.vercel.app", "*-*.Vercel.app", "*.onrender.com", "*.app"])
+@pytest.mark.parametrize(
+    "glob",
+    [
+        *("*", "*.vercel.app", "*-*.Vercel.app", "*.onrender.com", "*.app"),
+        *("*.a.run.app", "*.europe-west1.run.app", "*.*.run.app", "*.westus-01.azurewebsites.net"),
+    ],
+)
 def test_a_list_that_lets_anybody_s_server_through_is_refused(glob: str) -> None:
     with pytest.raises(UsageError, match="lets anybody's server be asked"):
         allowed_url([URL], [*HOSTS, glob])
+    assert allowed_url(["https://pr-1---shop-1234.a.run.app"], ["*---shop-1234.a.run.app"])
 
 
 def test_without_a_list_no_host_is_asked_and_without_a_url_none_can_be() -> None:

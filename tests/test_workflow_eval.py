@@ -60,6 +60,7 @@ def test_a_maintainer_s_eval_comments_and_sets_the_status_of_the_commit(served: 
     (body,) = github.bodies()
     assert "key=fork-eval" in body.splitlines()[0]
     assert "1 of 2" in body.splitlines()[1]
+    assert "by <code>ada</code>" in body.splitlines()[-1]
     assert github.statuses == [
         (
             HEAD,

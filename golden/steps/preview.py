@@ -30,7 +30,10 @@ _READY = ("ready", "success")
 _SHARED = (
     *("vercel.app", "now.sh", "netlify.app", "pages.dev", "workers.dev", "onrender.com", "up.railway.app", "fly.dev"),
     *("herokuapp.com", "azurewebsites.net", "run.app", "web.app", "amplifyapp.com", "ngrok.app", "ngrok-free.app"),
+    *("deno.dev", "hf.space", "koyeb.app", "replit.app", "firebaseapp.com", "azurestaticapps.net", "trycloudflare.com"),
 )
+# The same, of each region: `NAME.a.run.app`.
+_REGIONAL = (".run.app", ".azurewebsites.net")
 _STRANGER = "some-stranger-s-own-7f3a"
 
 # The host's own spelling: Vercel parts the project's name by an en dash.
@@ -50,10 +53,12 @@ def preview(environ: Environ) -> dict[str, str]:
         return {"url": url}
     patterns = [part.strip() for part in environ.get("GOLDEN_ENVIRONMENT", "").split(",") if part.strip()]
     event = read_event(environ)
-    environment = _environment(event)
+    # Where there is one project, GitHub's list of environments has its previews as `Preview`: people write that.
+    environment, bare = _environment(event), _plain(event.environment)
     if not _is_ready(event):
         raise NothingToDo(f"no preview is ready: the event is {event.kind or 'none'} {event.state}".rstrip())
-    if not any(fnmatchcase(environment, _plain(pattern)) for pattern in patterns or ["preview*"]):
+    globs = [_plain(pattern) for pattern in patterns or ["preview*"]]
+    if not any(fnmatchcase(name, glob) for name in (environment, bare) for glob in globs):
         raise NothingToDo(f"the environment {environment or 'without a name'} is no preview: see GOLDEN_ENVIRONMENT")
     if event.sha is None:
         raise UsageError("the deployment names no commit: nobody knows whose preview it is")
@@ -74,7 +79,8 @@ def allowed_url(urls: Sequence[str], hosts: Sequence[str]) -> str:
         hint = "set the variable GOLDEN_ALLOW_HOST to the hosts of your previews: my-app-*-my-team.vercel.app"
         raise UsageError("no host may be asked", hint=hint)
     for glob in hosts:
-        for suffix in _SHARED:
+        below = glob.lower().partition(".")[2]
+        for suffix in (*_SHARED, *([below] if f".{below}".endswith(_REGIONAL) else [])):
             if fnmatchcase(f"{_STRANGER}.{suffix}", glob.lower()):
                 hint = f"say more: my-app-*-my-team.{suffix}"
                 raise UsageError(f"GOLDEN_ALLOW_HOST: {glob} lets anybody's server be asked", hint=hint)
