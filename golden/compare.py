@@ -19,8 +19,9 @@ from golden.change import (
     Trials,
 )
 from golden.identity import unique_id
-from golden.result import CaseResult, CheckResult, RunInfo, RunResult, ToolCallResult, exit_code, total_usage
+from golden.result import CaseResult, CheckResult, RunInfo, RunResult, ToolCallResult, exit_code
 from golden.sse import whole
+from golden.tally import total_usage
 
 # The most of an earlier answer that is kept, in characters: it is there to be looked at.
 _ANSWER = 4000

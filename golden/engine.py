@@ -13,7 +13,8 @@ from golden import score
 from golden.blame import raised_at, told
 from golden.errors import GoldenError, UsageError
 from golden.plan import Job, Plan
-from golden.result import CaseResult, RunInfo, RunResult, SuiteResult, TargetResult, spent, summarise
+from golden.result import CaseResult, RunInfo, RunResult, SuiteResult, TargetResult
+from golden.tally import spent, summarise
 from golden.tries import Ran, run_case
 from golden.version import __version__
 from golden.watch import Stop, Watch

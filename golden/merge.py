@@ -4,7 +4,8 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 
 from golden.errors import UsageError
-from golden.result import RunInfo, RunResult, ShardResult, summarise, with_comparison
+from golden.result import RunInfo, RunResult, ShardResult, with_comparison
+from golden.tally import summarise
 from golden.visible import excerpt
 
 _SHOWN = 10  # the most names that a message lists

@@ -12,7 +12,8 @@ from pydantic_core import ErrorDetails
 from golden.document import shown
 from golden.errors import UsageError
 from golden.identity import unique_id
-from golden.result import SCHEMA, RunResult, read, summarise, write
+from golden.result import SCHEMA, RunResult, read, write
+from golden.tally import summarise
 
 # Far more than a run writes: an answer is cut at 64 KiB.
 _LARGEST = 512 * 1024**2

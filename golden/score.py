@@ -26,9 +26,9 @@ from golden.result import (
     ToolCallResult,
     TurnResult,
     UsageResult,
-    total_usage,
 )
 from golden.suite import Case, Suite
+from golden.tally import total_usage
 from golden.transcript import Failure, Transcript, Turn
 
 # The most of an answer that a results file holds, in bytes (contract 7).

@@ -16,10 +16,10 @@ from golden.result import (
     SuiteResult,
     TargetResult,
     read,
-    summarise,
     write,
 )
 from golden.shard import Shard, holds
+from golden.tally import summarise
 from tests.values import judged, run_of, turn
 
 STATUSES: tuple[Status, ...] = get_args(Status)

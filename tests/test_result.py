@@ -24,10 +24,9 @@ from golden.result import (
     UsageResult,
     exit_code,
     read,
-    spent,
-    summarise,
     write,
 )
+from golden.tally import spent, summarise
 from golden.transcript import Failure, Finding, Seen, Timing, ToolCall, Usage
 from tests.values import judged, run_of, turn
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from golden.redaction import Secrets
-from golden.result import CaseResult, RunInfo, RunResult, SuiteResult, TargetResult, summarise
+from golden.result import CaseResult, RunInfo, RunResult, SuiteResult, TargetResult
 from golden.score import judge
 from golden.suite import Case, Suite
+from golden.tally import summarise
 from golden.transcript import Timing, Transcript, Turn
 
 _COLUMNS = {"Mn": 0, "Me": 0}

@@ -9,8 +9,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from golden.change import Comparison
 from golden.reports import Report, View
-from golden.result import CaseResult, CheckResult, ErrorResult, RunResult, Summary, summarise
+from golden.result import CaseResult, CheckResult, ErrorResult, RunResult, Summary
 from golden.result import with_comparison as compared
+from golden.tally import summarise
 from golden.visible import excerpt, visible
 
 _ANSWER = 2_000  # characters of each turn's answer
