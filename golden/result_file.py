@@ -112,9 +112,11 @@ def _contradictions(run: RunResult) -> Iterator[str]:
     for at, result in enumerate(run.results):
         if (first := seen.setdefault(unique_id(result.case_id), at)) != at:
             yield f"results[{at}].case_id: {shown(result.case_id)} is the id of results[{first}] too"
-        if result.trials and result.trials.run > len(result.attempts):
+        trials, tries = result.trials, len(result.attempts)
+        if trials and not 0 <= trials.passed <= trials.run <= tries:
             # What is computed of them takes its time, for a number that anybody may write.
-            yield f"results[{at}].trials.run: {shown(result.trials.run)}, but there are {len(result.attempts)} attempts"
+            told = f"{shown(trials.passed)} of {shown(trials.run)} cannot have passed"
+            yield f"results[{at}].trials: {told}, there are {tries} attempts"
 
 
 def _faulty(path: str, faults: list[str]) -> UsageError:

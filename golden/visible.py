@@ -3,10 +3,11 @@
 import re
 
 # C0 and C1 controls, line and paragraph separators, bidirectional and zero-width controls, the byte-order mark, lone
-# surrogates, noncharacters that XML forbids, and tags, in which text for machines hides from people. A tab is a space.
+# surrogates, noncharacters that XML forbids, and what else Unicode has shown as nothing: fillers, tags and variation
+# selectors, in which text for machines hides from people. Those of emoji and of Mongolian stay. A tab is a space.
 _UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
-    "\ufffe\uffff\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
 )
 
 # What GitHub's runner takes for a command in a log (actions/runner, ActionCommand): `::` first in a line, behind any

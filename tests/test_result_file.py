@@ -169,16 +169,10 @@ def test_a_time_that_is_no_finite_number_is_refused(path: tuple[str | int, ...],
     )
 
 
-@pytest.mark.parametrize(
-    ("trials", "problem"),
-    [
-        ({"run": 1, "passed": -1}, ".passed: input should be greater than or equal to 0, got -1"),
-        ({"run": 1, "passed": 2}, ": 2 of 1 cannot have passed, got an object"),
-        ({"run": 10**9, "passed": 1}, ".run: 1000000000, but there are 1 attempts"),
-    ],
-)
-def test_trials_that_cannot_have_been_are_refused(trials: dict[str, int], problem: str, tmp_path: Path) -> None:
-    assert refusal(tmp_path, changed("results", 0, "trials", to=trials)) == f"results[0].trials{problem}"
+@pytest.mark.parametrize(("passed", "run"), [(-1, 1), (2, 1), (1, 10**9)])
+def test_trials_that_cannot_have_been_are_refused(passed: int, run: int, tmp_path: Path) -> None:
+    line = refusal(tmp_path, changed("results", 0, "trials", to={"passed": passed, "run": run}))
+    assert line == f"results[0].trials: {passed} of {run} cannot have passed, there are 1 attempts"
 
 
 @pytest.mark.parametrize("schema", ["golden.recording/1", 1, None, ["golden.results/2"]])

@@ -22,6 +22,9 @@ from golden.visible import excerpt, visible
         ("\ufff9note\ufffb\u206f\u180e", "\\ufff9note\\ufffb\\u206f\\u180e"),
         ("not \ufffe\uffff in XML", "not \\ufffe\\uffff in XML"),
         ("tag\U000e0041\U000e007f", "tag\\U000e0041\\U000e007f"),
+        ("😀\U000e0158\U000e01ef\ufe00", "😀\\U000e0158\\U000e01ef\\ufe00"),
+        ("fill\u3164\u115f\uffa0\u034f", "fill\\u3164\\u115f\\uffa0\\u034f"),
+        ("☎️ ☎︎", "☎️ ☎︎"),
         ("", ""),
     ],
 )

@@ -5,8 +5,9 @@ const SVG = "http://www.w3.org/2000/svg";
 // The same that golden escapes for a terminal: what would hide, or steer the text around it. Lines, tabs and the
 // joiners that scripts and emoji need stay.
 const UNSEEN = new RegExp(
-  "[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff" +
-    "\\ufff9-\\ufffb]|[\\u{e0000}-\\u{e007f}]",
+  "[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u200e\\u200f" +
+    "\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0d\\ufeff\\uffa0\\ufff0-\\ufffb]" +
+    "|[\\u{e0000}-\\u{e0fff}]",
   "gu",
 );
 
