@@ -11,6 +11,9 @@ from golden.transcript import ToolCall
 # How deep arguments and results are kept. Readers of JSON stop at 200 levels, and results files add some of their own.
 _DEEPEST = 150
 
+# So many calls of one id are looked at to tell another one from one that is told again.
+_SAME = 50
+
 
 class _Open:
     """A tool call on its way, or complete."""
@@ -44,10 +47,19 @@ class _Open:
         if isinstance(args, str) or args is None:
             text = "".join(self.pieces) if args is None else args
             value, fault = parse(whole(text) or "{}")
+            if fault and args is None and (again := self._told_again()) is not None:
+                value, fault = again, ""
             args, self.parsed = (text, False) if fault else (value, True)
         else:
             self.parsed = True
         self.args = args
+
+    def _told_again(self) -> object:
+        """The arguments where the call began with them whole, and then told them in deltas; None where it did not."""
+        pieces = [piece for piece in self.pieces if piece]
+        is_whole = len(pieces) > 1 and isinstance(parse(pieces[0])[0], dict)
+        again, fault = parse(whole("".join(pieces[1:]))) if is_whole else (None, "")
+        return None if fault else again
 
 
 class Calls:
@@ -67,6 +79,7 @@ class Calls:
         self._coming: dict[tuple[str, str], _Open] = {}  # by key, by id: those whose arguments are on their way
         self._messages: defaultdict[str, list[_Open]] = defaultdict(list)
         self._open: defaultdict[tuple[str, str], deque[_Open]] = defaultdict(deque)  # by id, by name, and all
+        self._told: defaultdict[str, deque[_Open]] = defaultdict(lambda: deque(maxlen=_SAME))  # by id: the last ones
         self._answered: dict[tuple[str, str], _Open] = {}  # by the result's part, by id: the last one
 
     def __len__(self) -> int:
@@ -116,9 +129,8 @@ class Calls:
             return
         item = self._on_its_way(key, id, name)
         if item is None:
-            told_again = id and not key and ("id", id) in self._open
-            if told_again or (not id and not name and args is None):  # or a block that is no call
-                return
+            if (id and not key and self._is_told_again(id, args)) or not (id or name or args is not None):
+                return  # told again, or a block that is no call
             item = self._begin(message)
         self._tell(item, id, name)
         self._complete([item], args)
@@ -157,15 +169,27 @@ class Calls:
             self._answered["part", part] = item
 
     def _on_its_way(self, key: str, id: str, name: str) -> _Open | None:
-        """The call that a piece belongs to. A key may come again with another id: that is another call."""
+        """The call that a piece belongs to.
+
+        A key may come again with another id: that is another call if it is named. Some make a new id for each piece.
+        """
         if key:
             item = self._coming.get(("key", key))
             another = item is not None and id and item.id and id != item.id
-            return self._coming.get(("id", id)) if another else item
+            return self._coming.get(("id", id), None if name else item) if another else item
         if id:
             return self._coming.get(("id", id))
         last = next(reversed(self._coming.values()), None)
         return None if last is None or (name and last.name) else last
+
+    def _is_told_again(self, id: str, args: object) -> bool:
+        """Whether a call is one that came: the id did, and what has a result already is told again as it was."""
+        told = self._told.get(id)
+        if not told:
+            return False
+        value, fault = parse(whole(args) or "{}") if isinstance(args, str) else (args, "")
+        value = args if fault else value
+        return args is None or not told[-1].answered or any(value == item.args for item in told)
 
     def _begin(self, message: str) -> _Open:
         item = _Open(message)
@@ -182,6 +206,7 @@ class Calls:
                 self._findings.note("call_id_repeated", f"the call id {id!r} came before")
             item.id = id
             self._open["id", id].append(item)
+            self._told[id].append(item)
             if item.parsed is None:
                 self._coming["id", id] = item
         if name and not item.name:

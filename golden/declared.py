@@ -255,7 +255,8 @@ _SIGNALS: tuple[tuple[str, Callable[[Any], Signal | None]], ...] = (
     ("text", _text(Text)),
     ("message", _text(Message)),
     ("groundedness", Score),
-    ("error", lambda item: Error(item if isinstance(item, str) else str(item)) if item else None),
+    # `{}` is what JavaScript makes of an exception in JSON.
+    ("error", lambda item: Error(item if isinstance(item, str) else str(item)) if item or item == {} else None),
     ("stop", lambda item: Finish("stop") if item else None),
     ("length", lambda item: Finish("length") if item else None),
     ("waiting", lambda item: Finish("waiting") if item else None),

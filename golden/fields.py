@@ -114,6 +114,18 @@ def ident(value: object) -> str:
     return str(value) if type(value) is int and abs(value) <= _MOST_TOKENS else ""
 
 
+def fault(body: Body, *answers: str) -> object:
+    """Returns what an object says went wrong, None where nothing did.
+
+    Args:
+        body: the object.
+        answers: the fields of an answer. Beside none of them `{}` is an error too: what JavaScript makes of an
+            exception in JSON.
+    """
+    error = body.get("error")
+    return error if error or (error == {} and not any(body.get(field) for field in answers)) else None
+
+
 def said(error: object) -> str:
     """Returns what an error says: it is a text, or an object with one somewhere."""
     while isinstance(error, dict):

@@ -129,6 +129,7 @@ def test_replies_are_claimed_and_nothing_else_is(data: object, is_claimed: bool)
         ),
         ({"error": {"code": 503, "message": "boom", "status": "UNAVAILABLE"}}, [Error("boom")]),
         ({"error": {"code": 503, "status": "UNAVAILABLE"}}, [Error("UNAVAILABLE")]),
+        ({"error": {}}, [Error("no message")]),
         ({"usageMetadata": {"promptTokenCount": 5}}, [RunningTokens(5, 0)]),
         (
             {"usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 2, "thoughtsTokenCount": 3}},

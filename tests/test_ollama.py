@@ -87,6 +87,8 @@ def test_lines_that_say_whether_they_are_the_last_are_claimed(data: object, is_c
         ({"model": "m", "response": "a", "thinking": "hm", "done": False}, [Text("a"), Reasoning()]),
         ({"error": "boom"}, [Error("boom")]),
         ({"error": {"message": "boom"}}, [Error("boom")]),
+        ({"error": {}}, [Error("no message")]),
+        ({"error": {}, "message": {"content": "a"}}, [Text("a")]),
         ({**line("a"), "groundedness": 0.9}, [Text("a"), Score(0.9)]),
         (line("a", groundedness={"score": 0.9}), [Text("a"), Score(0.9)]),
         ([], [Odd("malformed", "the data of `message` is not what it should be")]),

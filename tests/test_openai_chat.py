@@ -237,6 +237,19 @@ QUOTE = '{"symbol": "AAPL"}'
             [("a", {})],
             id="the full message after the deltas",
         ),
+        pytest.param(
+            [
+                calling(call("a", "{}", index=0), call("a", "{}", index=1)),
+                {"choices": [{"message": {"content": "", "tool_calls": [call("a", "{}"), call("a", "{}")]}}]},
+            ],
+            [("a", {}), ("a", {})],
+            id="the full message after the deltas, and no ids",
+        ),
+        pytest.param(
+            [calling(call("a", "{", index=0, id="i")), calling(call(None, "}", index=0, id="j"))],
+            [("a", {})],
+            id="a new id with each delta",
+        ),
     ],
 )
 def test_calls_are_told_apart_whatever_their_producer_leaves_out(
@@ -312,6 +325,7 @@ def test_counts_that_are_no_whole_numbers_are_a_finding() -> None:
         (b"event: error\ndata: boom\n\n", "boom"),
         (b"event: error\n\n", "no message"),
         (b'data: {"error": {"code": 502}}\n\n', "no message"),
+        (b'data: {"error": {}}\n\n', "no message"),
         (b'data: {"choices": [{"delta": {}, "finish_reason": "content_filter"}]}\n\n', "blocked: content_filter"),
         (b'data: {"choices": [{"delta": {}, "finish_reason": "error"}]}\n\n', "the model stopped with an error"),
     ],

@@ -202,6 +202,9 @@ def test_a_turn_waits_for_calls_that_no_item_answers(output: list[Body], finish:
         ([Event("error", "boom")], "boom", None),
         ([delta("x"), Event("", "[DONE]")], None, "finished"),
         ([delta("x")], "without its end marker", None),
+        # an end without the output that came before it
+        ([item("done", call("{}")), ended()], None, "waiting"),
+        ([item("done", call("{}")), delta("x"), ended()], None, "finished"),
     ],
 )  # fmt: skip
 def test_how_a_turn_ends(events: list[Body | Event], error: str | None, finish: str | None) -> None:

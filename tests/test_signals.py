@@ -217,6 +217,41 @@ def test_a_call_without_a_name_and_one_with_broken_arguments_are_kept_and_named(
     }
 
 
+def test_a_piece_with_a_new_id_and_no_name_goes_on_with_the_call_of_its_key() -> None:
+    turn = folded(CallPart('{"x"', "0", "a", "f"), CallPart(":1}", "0", "b"), CallDone(), End())
+    assert (turn.tool_calls, turn.findings) == ((ToolCall("f", {"x": 1}),), ())
+
+
+@pytest.mark.parametrize(
+    ("pieces", "args", "parsed"),
+    [
+        (['{"x":1}', '{"x"', ":2}"], {"x": 2}, True),
+        (['{"x":1}', '{"x"'], '{"x":1}{"x"', False),
+        (["[]", "[]"], "[][]", False),
+    ],
+)
+def test_arguments_that_come_whole_and_then_in_deltas_are_those_of_the_deltas(
+    pieces: list[str], args: object, parsed: bool
+) -> None:
+    turn = folded(*(CallPart(piece, "0", "a", "f" if at == 0 else "") for at, piece in enumerate(pieces)), CallDone())
+    assert turn.tool_calls == (ToolCall("f", args, parsed=parsed),)
+
+
+def test_a_call_of_an_id_that_has_its_result_is_another_one_unless_it_is_told_again_as_it_was() -> None:
+    def called(*args: object) -> list[object]:
+        signals = [signal for each in args for signal in (CallDone("", "c", "f", each), Result("r", "c"))]
+        again = [CallDone("", "c", "f", each) for each in args]
+        turn = folded(*signals, *again, CallDone("", "c"), End())
+        return [call.args for call in turn.tool_calls]
+
+    assert called({"x": 1}, {"x": 2}) == [{"x": 1}, {"x": 2}]
+    assert called({"x": 1}, '{"x": 1}') == [{"x": 1}]
+    assert called({}, "") == [{}]
+    assert called('{"x', '{"x') == ['{"x']
+    unanswered = folded(CallDone("", "c", "f", {"x": 1}), CallDone("", "c", "f", {"x": 2}), End())
+    assert [call.args for call in unanswered.tool_calls] == [{"x": 1}]
+
+
 def test_many_calls_and_their_results_are_paired_in_linear_time() -> None:
     def seconds(count: int) -> float:
         started = time.process_time()

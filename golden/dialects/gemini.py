@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from golden.dialects import Dialect, Options
-from golden.fields import Body, grounded, ident, objects, opened, said, text, used
+from golden.fields import Body, fault, grounded, ident, objects, opened, said, text, used
 from golden.signals import Call, Error, Finish, Odd, Reasoning, Result, Signal, Text
 from golden.sse import Event
 from golden.wire import Head, Post, Request
@@ -49,7 +49,10 @@ def read(event: Event) -> tuple[Signal, ...]:
     if body is None:
         return odd
     signals: list[Signal] = []
-    if error := body.get("error") or (body if event.name == "error" else None):
+    error = fault(body, "candidates")
+    if error is None and event.name == "error":
+        error = body
+    if error is not None:
         signals.append(Error(said(error)))
     feedback = body.get("promptFeedback")
     if isinstance(feedback, dict):

@@ -1,7 +1,7 @@
 """Ollama's `/api/chat`: a JSON object a line, of which the last says `done`. `/api/generate` is read as well."""
 
 from golden.dialects import LINES, Dialect, Options
-from golden.fields import Body, grounded, ident, messages, objects, opened, said, text, used
+from golden.fields import Body, fault, grounded, ident, messages, objects, opened, said, text, used
 from golden.signals import Call, End, Error, Finish, Odd, Reasoning, Result, Signal, Text
 from golden.sse import Event
 from golden.wire import Head, Post, Request
@@ -35,7 +35,7 @@ def read(event: Event) -> tuple[Signal, ...]:
     if body is None:
         return odd
     signals: list[Signal] = [*odd]
-    if error := body.get("error"):
+    if (error := fault(body, "message", "response")) is not None:
         signals.append(Error(said(error)))
     message = body.get("message")
     if isinstance(message, dict):

@@ -5,7 +5,7 @@ that its index tells apart, its id where every index is the same, and its place 
 """
 
 from golden.dialects import Dialect, Options
-from golden.fields import Body, grounded, ident, messages, objects, opened, said, text, used
+from golden.fields import Body, fault, grounded, ident, messages, objects, opened, said, text, used
 from golden.signals import Call, CallDone, CallPart, Error, Finish, Odd, Reasoning, Refusal, Result, Signal, Text, Whole
 from golden.sse import Event
 from golden.wire import Head, Post, Request
@@ -64,7 +64,10 @@ def read(event: Event) -> tuple[Signal, ...]:
         return (_new(Text, (content, _PART)),)
     signals: list[Signal] = []
     failed = name == "error" or body.get("object") == "error"  # vLLM's is the whole object
-    if error := body.get("error") or (body if failed else None):
+    error = fault(body, "choices")
+    if error is None and failed:
+        error = body
+    if error is not None:
         signals.append(Error(said(error)))
     usage = body.get("usage")
     for choice in objects(body.get("choices")):
@@ -152,13 +155,12 @@ def _message(message: Body, signals: list[Signal]) -> None:
     """The full message so far: it repeats what came in deltas."""
     if isinstance(content := message.get("content"), str):
         signals.append(Whole(content, _PART))
-    for call in objects(message.get("tool_calls")):
+    for at, call in enumerate(objects(message.get("tool_calls"))):
         function = call.get("function")
         if isinstance(function, dict):
-            args = function.get("arguments")
-            signals.append(
-                CallDone("", ident(call.get("id")), text(function.get("name")), {} if args is None else args)
-            )
+            id, args = ident(call.get("id")), function.get("arguments")
+            key = "" if id else str(at)  # by its place it is the one that is on its way
+            signals.append(CallDone(key, id, text(function.get("name")), {} if args is None else args))
 
 
 DIALECT: Dialect = Dialect(claims=claims, request=request, read=read, marker="end")

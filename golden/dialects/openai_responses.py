@@ -136,6 +136,8 @@ def _ended(body: Body) -> Iterator[Signal]:
         yield Error(f"the response is incomplete: {reason or 'it does not say why'}")
     elif _waits(output):
         yield Finish("waiting")
+    elif not output:  # some gateways leave it out
+        yield Finish("stop")
     yield End()
 
 
