@@ -12,6 +12,7 @@ from golden.errors import AskAgain, GoldenError, TargetError
 from golden.plan import Plan
 from golden.reader import Reader
 from golden.transcript import Turn
+from golden.visible import glimpse
 from golden.watch import Stop, Watch
 from golden.wire import Chunk, Head, Reply, Request, Target
 
@@ -138,7 +139,7 @@ async def _next(reply: AsyncIterator[Head | Chunk | Reply], is_open: bool) -> He
         return piece
     if is_open and isinstance(piece, Chunk) and isinstance(piece.data, bytes):
         return piece
-    raise TargetError("agent", f"the target gave {piece!r:.60}, not a Head and then Chunks of bytes")
+    raise TargetError("agent", f"the target gave {glimpse(piece, 60)}, not a Head and then Chunks of bytes")
 
 
 def _fault(error: BaseException) -> TargetError:

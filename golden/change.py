@@ -7,6 +7,9 @@ Change = Literal["regressed", "fixed", "still_failing", "new", "gone", "unchange
 
 State = Literal["holds", "fails", "undecided", "absent"]
 
+MOST_TRIALS = 10_000
+"""How often a case is tried at most: far more than tells two agents apart, and few enough to reckon with."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trials:

@@ -109,8 +109,11 @@ def chance(before: Trials, after: Trials) -> float:
         return 1.0
     all_passed, all_run = before.passed + after.passed, before.run + after.run
     fewest, most = max(0, all_passed - before.run), min(after.run, all_passed)
-    as_far = range(fewest, after.passed + 1) if drop > 0 else range(after.passed, most + 1)
-    ways = sum(comb(all_passed, k) * comb(all_run - all_passed, after.run - k) for k in as_far)
+    first, last = (fewest, after.passed) if drop > 0 else (after.passed, most)
+    ways = one = comb(all_passed, first) * comb(all_run - all_passed, after.run - first)
+    for k in range(first, last):  # each from the one before: from the start they would take a square of the time
+        one = one * (all_passed - k) * (after.run - k) // ((k + 1) * (all_run - all_passed - after.run + k + 1))
+        ways += one
     return ways / comb(all_run, after.run)
 
 

@@ -30,6 +30,7 @@ from golden.signals import (
 )
 from golden.sse import Event
 from golden.template import filled, given
+from golden.visible import glimpse
 from golden.wire import Head, Post, Request
 
 
@@ -244,7 +245,9 @@ class _Rule:
 
 def _text(kind: Callable[[str], Signal]) -> Callable[[Any], Signal | None]:
     def make(item: Any) -> Signal | None:
-        return kind(item) if isinstance(item, str) else Odd("malformed", f"where text should stand is {item!r:.60}")
+        if isinstance(item, str):
+            return kind(item)
+        return Odd("malformed", f"where text should stand is {glimpse(item, 60)}")
 
     return make
 

@@ -13,6 +13,7 @@ from golden.lines import Lines, Pieces
 from golden.payload import parse
 from golden.sse import Decoder, Event
 from golden.transcript import Turn
+from golden.visible import glimpse
 from golden.wire import Head, Reply
 
 # How much is read between two looks at the bounds, in bytes.
@@ -254,7 +255,7 @@ def _unknown_dialect(events: list[Event], lexicon: Lexicon) -> TargetError:
     body, _ = parse(first.data or "")
     keys = "data that is no JSON object"
     if isinstance(body, dict):
-        keys = f"the keys {', '.join(repr(key[:40]) for key in list(body)[:10])}"
+        keys = f"the keys {', '.join(glimpse(key, 42) for key in list(body)[:10])}"
     return TargetError(
         "unknown_dialect",
         f"no dialect knows this stream: its first event is named {first.name or 'message'!r} and has {keys}",

@@ -18,8 +18,8 @@ _COVER = "█"
 # Spelled the same by every encoder of URLs and of JSON.
 _SAME = re.compile(r"[A-Za-z0-9._-]")
 
-# What JSON may write after a backslash instead of a character.
-_ESCAPES = {"\b": "b", "\t": "t", "\n": "n", "\f": "f", "\r": "r", '"': '"', "/": "/"}
+# What JSON, and Python, may write after a backslash instead of a character.
+_ESCAPES = {"\b": "b", "\t": "t", "\n": "n", "\f": "f", "\r": "r", '"': '"', "/": "/", "'": "'"}
 
 # How many backslashes one becomes, and stands before an escape, in JSON inside JSON inside JSON. It is bounded, and a
 # run of backslashes is one part of a pattern, so that no text makes it try for long.
@@ -91,7 +91,11 @@ def _spelled(part: str) -> str:
     url = "".join(f"%{byte:02x}" for byte in part.encode(errors="replace"))
     units = re.findall("....", part.encode("utf-16-be", "surrogatepass").hex())
     escape = "".join(rf"\\{{1,{_NESTED}}}u{unit}" for unit in units)
-    forms = [re.escape(part), f"(?i:{url}|{escape})"]
+    # As Python shows it and its bytes: an error may quote those of a reply.
+    shown = "".join(rf"\\{{1,{_NESTED}}}x{byte:02x}" for byte in part.encode(errors="replace"))
+    if not part.isascii():
+        shown += rf"|\\{{1,{_NESTED}}}" + part.encode("ascii", "backslashreplace").decode().lstrip("\\")
+    forms = [re.escape(part), f"(?i:{url}|{escape}|{shown})"]
     if part == " ":
         forms.append(r"\+")
     elif part[0] == "\\":

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PlainSerializer, WrapValidator, model_validator
 
 from golden.beside import Expected
-from golden.change import Comparison
+from golden.change import MOST_TRIALS, Comparison
 from golden.log import Entry, Log
 from golden.shard import MOST
 from golden.sse import whole
@@ -112,8 +112,8 @@ class AttemptResult(_Model):
 class TrialsResult(_Model):
     """How many trials of a case ran, and how many passed."""
 
-    run: int
-    passed: int
+    run: Annotated[int, Field(ge=0, le=MOST_TRIALS)]
+    passed: Annotated[int, Field(ge=0)]
 
 
 class CaseResult(_Model):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from golden.change import MOST_TRIALS
 from golden.errors import UsageError, did_you_mean
 
 # The options that name a target; exactly one is used.
@@ -58,7 +59,7 @@ class Settings(BaseModel):
     suite_timeout: Annotated[float, Field(ge=0)] = 300
     retries: Annotated[int, Field(ge=0)] = 0
     flaky: Literal["pass", "fail"] = "pass"
-    trials: Count = 1
+    trials: Annotated[int, Field(ge=1, le=MOST_TRIALS)] = 1
     bail: bool = False
     max_tokens: Annotated[int, Field(ge=0)] | None = None
     model: str | None = None

@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from golden.change import MOST_TRIALS
 from golden.expectation import Expectations, OneCall
 from golden.identity import unique_id
 from golden.part import Part, spelled, wrong, wrongs
@@ -111,7 +112,7 @@ class Defaults(Checks):
         default=[], description="Checks of your own, as MODULE:NAME."
     )
     retries: _Count | None = Field(default=None, description="More tries where the case does not pass.")
-    trials: Annotated[int, Field(ge=1)] | None = Field(default=None, description="Tries, all of which must pass.")
+    trials: int | None = Field(default=None, ge=1, le=MOST_TRIALS, description="Tries, all of which must pass.")
     timeout_s: _Seconds | None = Field(default=None, description="Seconds for one turn, to the end of its stream.")
     model: _Text | None = Field(default=None, description="The model asked for.")
     system_prompt: str | None = Field(default=None, description="The system prompt asked for.")

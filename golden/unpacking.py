@@ -68,6 +68,6 @@ def unpacker(encoding: str) -> _Plain | _Inflate:
         return _Inflate()
     raise TargetError(
         "not_a_stream",
-        f"the body is encoded as {name!r}, which golden did not ask for and does not read",
+        f"the body is encoded as {encoding.strip()!r}, which golden did not ask for and does not read",
         hint="no compression of event streams: it also holds tokens back",
     )

@@ -1,7 +1,6 @@
 """The tries at a case → its result. Pure."""
 
 from collections.abc import Sequence
-from math import comb
 from typing import Literal, NamedTuple
 
 from golden.result import CaseResult, CheckResult, TrialsResult
@@ -57,7 +56,12 @@ def pass_hat(run: int, passed: int) -> list[float]:
 
     The unbiased estimate C(passed, k) / C(run, k) of Yao et al., "tau-bench" (2024), section 3.
     """
-    return [comb(passed, k) / comb(run, k) for k in range(1, run + 1)]
+    chances = []
+    good = ways = 1  # each from the one before: from the start they would take a square of the time
+    for k in range(run):
+        good, ways = good * (passed - k) // (k + 1), ways * (run - k) // (k + 1)
+        chances.append(good / ways)
+    return chances
 
 
 def deciding(tries: Sequence[Try], trials: int) -> Try:

@@ -28,6 +28,15 @@ def excerpt(text: str, most: int) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
+def glimpse(value: object, most: int) -> str:
+    """Returns a value as a message shows it whose secrets are yet to be covered: whole, or its type and length alone.
+
+    It is never cut: what stood at the end might be half a secret, which nothing knows as one.
+    """
+    shown = repr(value)
+    return shown if len(shown) <= most else f"a {type(value).__name__} of {len(shown):,} characters"
+
+
 def unheeded(text: str, form: str = "\\u{:04x}") -> str:
     r"""Returns `text` with nothing in it that a CI runner takes for a command; JSON says the same as before.
 

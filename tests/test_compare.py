@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from golden.change import CallChange, CaseChange, Change, CheckChange, Comparison, Trials
+from golden.change import MOST_TRIALS, CallChange, CaseChange, Change, CheckChange, Comparison, Trials
 from golden.compare import chance, compare, regression_code
 from golden.identity import unique_id
 from golden.result import (
@@ -26,6 +26,7 @@ from golden.result import (
     write,
 )
 from golden.transcript import Failure, Timing, ToolCall, Turn, Usage
+from golden.verdict import pass_hat
 from tests.values import judged, run_of, turn
 
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -240,6 +241,13 @@ def test_the_chance_is_that_of_all_ways_to_deal_the_passes_out(before: Trials, a
     same = before.passed * after.run == after.passed * before.run
     assert chance(before, after) == pytest.approx(1 if same else expected)
     assert chance(before, after) == pytest.approx(chance(after, before))
+
+
+def test_the_chance_of_as_many_trials_as_there_may_be_is_told_at_once() -> None:
+    run = MOST_TRIALS
+    assert chance(Trials(run, run // 2 + 100), Trials(run, run // 2)) == pytest.approx(0.080735, abs=1e-6)
+    chances = pass_hat(run, run - 1)
+    assert chances == pytest.approx([(run - k) / run for k in range(1, run + 1)])
 
 
 def test_a_drop_that_is_none_of_the_verdict_is_no_regression() -> None:

@@ -51,6 +51,9 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "in JSON, upper case": with_upper_hex,
     "in JSON inside JSON": lambda text: json.dumps(json.dumps(text))[3:-3],
     "in JSON inside JSON inside JSON": lambda text: json.dumps(json.dumps(json.dumps(text)))[7:-7],
+    "in Python": lambda text: ascii(text)[1:-1],
+    "in Python's bytes": lambda text: repr(text.encode())[2:-1],
+    "in Python's bytes inside JSON": lambda text: json.dumps(repr(text.encode()))[3:-2],
     "in HTML's JSON": lambda text: json.dumps(text)[1:-1].replace("<", "\\u003c").replace("&", "\\u0026"),
 }
 

@@ -248,6 +248,27 @@ def test_a_summary_that_counts_other_results_is_refused(tmp_path: Path, name: st
     assert line == f"summary.{name}: 7, but there are {count} in the results"
 
 
+def test_a_result_that_contradicts_itself_is_refused(tmp_path: Path) -> None:
+    line = refusal(tmp_path, changed("results", 1, "passed", to=True))
+    assert line == 'results[1].passed: true, but its status is "failed"'
+    line = refusal(tmp_path, changed("summary", "all_passed", to=True))
+    assert line == "summary.all_passed: true, and the results say otherwise"
+
+
+@pytest.mark.parametrize(
+    ("run", "passed", "problem"),
+    [
+        (3, 4, ": 4 of 3 cannot have passed"),
+        (3, -1, ".passed: input should be greater than or equal to 0, got -1"),
+        (-1, 0, ".run: input should be greater than or equal to 0, got -1"),
+        (10**7, 1, ".run: input should be less than or equal to 10000, got 10000000"),
+    ],
+)
+def test_trials_that_cannot_have_been_are_refused(tmp_path: Path, run: int, passed: int, problem: str) -> None:
+    line = refusal(tmp_path, changed("results", 0, "trials", to={"run": run, "passed": passed}))
+    assert line == f"results[0].trials{problem}"
+
+
 def test_a_file_whose_results_were_taken_out_is_refused(tmp_path: Path) -> None:
     lines = refused(kept(tmp_path, changed("results", to=[])))
     assert lines[0] == "summary.total: 2, but there are 0 in the results"

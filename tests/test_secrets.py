@@ -77,3 +77,15 @@ def test_a_secret_stands_in_no_byte_that_a_run_writes(
     for secret in {*secrets}:
         for form in forms(secret):
             assert [name for name, text in written.items() if form in text] == [], form
+
+
+def test_a_secret_in_the_head_of_a_refusal_is_covered_as_it_came(
+    golden_run: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_KEY", "Key-OF-an-Agent7")
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-encoding: br-Key-OF-an-Agent7\r\n\r\n"
+    with Server([head]) as server:
+        ran = golden_run("--base-url", server.url, "--no-auth", "--header", "X-Key: $AGENT_KEY")
+    assert ran.case.error
+    assert f"the body is encoded as 'br-{'█' * 16}'" in ran.case.error.message
+    assert "gent7" not in (ran.out + ran.err).lower()

@@ -211,6 +211,7 @@ def test_a_fault_of_the_suite_is_told_in_its_place(
         ("retries", -1, "", "expected at least 0, got -1", ""),
         ("retries", 1.0, "", "expected a whole number, got 1.0", ""),
         ("trials", 0, "", "expected at least 1, got 0", ""),
+        ("trials", 10_001, "", "expected at most 10000, got 10001", ""),
         ("simulatedTools", [" "], "[0]", 'expected text that is not blank, got " "', ""),
         ("min_count", 2, "", "unknown field", "it belongs in a tool expectation, beside `tool` or `any_of`"),
         ("prompt", "x", "", "the same field as `question`, which is given too", "keep one of them"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from golden.visible import excerpt, visible
+from golden.visible import excerpt, glimpse, visible
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,9 @@ def test_an_excerpt_is_cut_after_it_was_made_visible(text: str, most: int, shown
 @given(st.text(), st.integers(1, 20))
 def test_an_excerpt_is_never_longer_than_asked_for(text: str, most: int) -> None:
     assert len(excerpt(text, most)) <= most
+
+
+def test_a_glimpse_is_of_the_whole_or_of_nothing_so_it_ends_in_no_half_of_a_secret() -> None:
+    assert glimpse({"a": 1}, 8) == "{'a': 1}"
+    assert glimpse({"a": 10}, 8) == "a dict of 9 characters"
+    assert glimpse("x" * 2000, 40) == "a str of 2,002 characters"

@@ -21,6 +21,7 @@ from golden.signals import (
     Tokens,
 )
 from golden.sse import Event
+from golden.visible import glimpse
 from golden.wire import Head, Post, Request
 
 Signals = tuple[Signal, ...]
@@ -55,7 +56,7 @@ def read(event: Event) -> Signals:
         return ()
     code, colon, rest = data.partition(":")
     if not colon or len(code) != 1:
-        return (Odd("malformed", f"a line is no frame: {data[:40]!r}"),)
+        return (Odd("malformed", f"a line is no frame: {glimpse(data, 40)}"),)
     reader = _READERS.get(code)
     if reader is None and code != "0":
         return ()
