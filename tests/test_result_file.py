@@ -169,10 +169,18 @@ def test_a_time_that_is_no_finite_number_is_refused(path: tuple[str | int, ...],
     )
 
 
-@pytest.mark.parametrize(("passed", "run"), [(-1, 1), (2, 1), (1, 10**9)])
-def test_trials_that_cannot_have_been_are_refused(passed: int, run: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("passed", "run", "problem"),
+    [
+        (2, 1, ": 2 of 1 cannot have passed, there are 1 attempts"),
+        (1, 9000, ": 1 of 9000 cannot have passed, there are 1 attempts"),
+        (-1, 1, ".passed: input should be greater than or equal to 0, got -1"),
+        (1, 10**9, ".run: input should be less than or equal to 10000, got 1000000000"),
+    ],
+)
+def test_trials_that_cannot_have_been_are_refused(passed: int, run: int, problem: str, tmp_path: Path) -> None:
     line = refusal(tmp_path, changed("results", 0, "trials", to={"passed": passed, "run": run}))
-    assert line == f"results[0].trials: {passed} of {run} cannot have passed, there are 1 attempts"
+    assert line == f"results[0].trials{problem}"
 
 
 @pytest.mark.parametrize("schema", ["golden.recording/1", 1, None, ["golden.results/2"]])
@@ -253,20 +261,6 @@ def test_a_result_that_contradicts_itself_is_refused(tmp_path: Path) -> None:
     assert line == 'results[1].passed: true, but its status is "failed"'
     line = refusal(tmp_path, changed("summary", "all_passed", to=True))
     assert line == "summary.all_passed: true, and the results say otherwise"
-
-
-@pytest.mark.parametrize(
-    ("run", "passed", "problem"),
-    [
-        (3, 4, ": 4 of 3 cannot have passed"),
-        (3, -1, ".passed: input should be greater than or equal to 0, got -1"),
-        (-1, 0, ".run: input should be greater than or equal to 0, got -1"),
-        (10**7, 1, ".run: input should be less than or equal to 10000, got 10000000"),
-    ],
-)
-def test_trials_that_cannot_have_been_are_refused(tmp_path: Path, run: int, passed: int, problem: str) -> None:
-    line = refusal(tmp_path, changed("results", 0, "trials", to={"run": run, "passed": passed}))
-    assert line == f"results[0].trials{problem}"
 
 
 def test_a_file_whose_results_were_taken_out_is_refused(tmp_path: Path) -> None:
