@@ -9,6 +9,7 @@ from jmespath.exceptions import JMESPathError
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from golden.dialects import EVENT_STREAM, LINES, PLAIN, Dialect, Options
+from golden.fields import NO_MESSAGE
 from golden.part import Part, wrong
 from golden.payload import parse
 from golden.signals import (
@@ -200,6 +201,9 @@ class _Rule:
             if isinstance(path := getattr(rule, name), str)
         }
         self._always = dict.fromkeys((name for name in Rule.model_fields if getattr(rule, name) is True), True)
+        # An event that is named for nothing but failures is one, whether it says why or not.
+        named = rule.model_fields_set == {"event", "error"} and rule.event != "message"
+        self._fails = named and all(other is rule or other.event not in (None, rule.event) for other in table.rules)
         # A call whose arguments come in other events is only begun by the one that names it.
         self._begins = any(other.args_delta or (other.args and not other.tool) for other in table.rules)
 
@@ -218,6 +222,8 @@ class _Rule:
             name: item for name, path in self._paths.items() if (item := _search(path, value)) is not None
         }
         found |= self._always
+        if self._fails and not found.get("error"):
+            found["error"] = NO_MESSAGE
         for name, make in _SIGNALS:
             if name in found and (signal := make(found[name])) is not None:
                 yield signal

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from golden.declared import Table, declared
 from golden.dialects import Dialect, Options
 from golden.errors import UsageError
 from golden.lexicon import Lexicon
@@ -169,6 +170,22 @@ def test_events_that_show_the_dialect_are_claimed_with_their_reason() -> None:
     assert dialect.claims(head, Event("hello", '{"kind": 1}')) == "an event named `hello` kind"
     assert dialect.claims(head, Event("", '{"us": 1}')) == "us"
     assert dialect.claims(head, Event("hello", "{}")) is None
+
+
+def test_an_event_that_only_says_that_the_agent_failed_says_so_without_a_reason_too() -> None:
+    fault: dict[str, Any] = {"event": "fault", "error": "detail"}
+    text = {"event": "delta", "text": "t"}
+    masked = Event("fault", "{}")
+
+    def read(*rules: dict[str, Any], event: Event = masked) -> list[Signal]:
+        return [*declared(Table.model_validate({"rules": [*rules]})).read(event)]
+
+    assert read(fault, text) == read(fault, text, event=Event("fault", None)) == [Error("no message")]
+    assert read(fault, text, event=Event("fault", '{"detail": "no"}')) == [Error("no")]
+    assert read(fault, text, event=Event("delta", '{"t": "a"}')) == [Text("a")]
+    # An event that may mean something else besides fails where the path finds something.
+    assert read(fault, {"text": "t"}) == read(fault, {**text, "event": "fault"}) == []
+    assert read({**fault, "event": "message"}, text, event=Event("", "{}")) == []
 
 
 @pytest.mark.parametrize(
