@@ -194,6 +194,8 @@ def bless(results: str, to: str) -> int:
         run = blessed(results, read_results(results))
         output.write(reports.load("json").render(run, None, View()))
     of = run.summary
+    if left_out := len(run.run.unselected):
+        warn(f"warning: {results}: its run left {left_out} cases out: they are not in the baseline, and are new later")
     say(visible(f"{to}: {of.total} cases: {of.passed} passed, {of.failed} failed, {of.skipped} skipped"))
     return 0
 

@@ -52,6 +52,7 @@ def request(
         model=job.model(plan),
         system_prompt=suite.system_prompt if case.system_prompt is None else case.system_prompt,
         case_id=case.id,
+        suite=suite.path or "",
     )
 
 

@@ -26,6 +26,7 @@ class Request:
         system_prompt: the system prompt asked for, or None.
         answer_ids: for each of the turns before, the id that the agent gave its answer, "" for none.
         case_id: the case that asks it.
+        suite: the file of that case's suite, "" for none.
     """
 
     question: str
@@ -36,6 +37,7 @@ class Request:
     system_prompt: str | None = None
     answer_ids: tuple[str, ...] = ()
     case_id: str = ""
+    suite: str = ""
 
 
 @dataclass(frozen=True, slots=True)

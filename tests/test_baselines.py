@@ -242,3 +242,10 @@ def test_bless_refuses_a_shard(here: Path) -> None:
     kept("now.json", run=run_of(case("a"), shard=ShardResult(index=1, count=2, cases=("a", "b"))))
     assert _run(["bless", "now.json", "--to", "base.json"]) == 2
     assert not Path("base.json").exists()
+
+
+def test_bless_warns_of_cases_that_were_left_out(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    kept("now.json", run=run_of(case("a"), unselected=("b", "c")))
+    assert _run(["bless", "now.json", "--to", "base.json"]) == 0
+    said = "warning: now.json: its run left 2 cases out: they are not in the baseline, and are new later\n"
+    assert capfd.readouterr().err == said

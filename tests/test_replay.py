@@ -281,7 +281,7 @@ def test_a_recording_of_something_else_is_the_error_of_its_case(
         assert done.case.error
         assert done.case.error.kind == "recording"
         assert said in done.case.error.message
-        again = f"hint: record it again: golden record --case {done.case.case_id} --to kept --overwrite"
+        again = f"hint: record it again: golden record suite.json --case {done.case.case_id} --to kept --overwrite"
         assert (again in done.case.error.message) == ("dialect" not in said)
 
 
@@ -340,7 +340,7 @@ def test_check_tells_all_of_it_without_a_run(
     assert "warning: kept: no case uses old1.jsonl, old2.jsonl, old3.jsonl, old4.jsonl, old5.jsonl and 1 more" in err
     assert "warning: kept: recorded with the model 'none', and the suite names 'new': well, talk" in err
     assert "error: talk: kept/talk.jsonl: it answers 'Is all well?', and the case asks 'And now?'\n  hint: " in err
-    assert "error: gone: kept: there is no recording of 'gone'" in err
+    assert "error: gone: kept: there is no recording of 'gone'\n  hint: record it again: golden record suite" in err
     assert "error: idle" not in err
     Path("suite.json").write_text(json.dumps({"cases": [CASE]}), encoding="utf-8")
     assert _run(["check", "suite.json", "--replay", "kept/well.jsonl"]) == 0

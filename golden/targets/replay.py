@@ -77,7 +77,8 @@ class ReplayTarget:
         return recording
 
     def _again(self, request: Request, problem: str) -> TargetError:
-        options = shlex.join(["--case", request.case_id, "--to", str(self.shelf.folder), "--overwrite"])
+        suite = [request.suite] if request.suite else []
+        options = shlex.join([*suite, "--case", request.case_id, "--to", str(self.shelf.folder), "--overwrite"])
         return TargetError("recording", problem, hint=f"record it again: golden record {options}")
 
 
