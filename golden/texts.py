@@ -1,10 +1,14 @@
 """The texts of one turn: deltas joined, what is told again counted once, and what a person saw of it all."""
 
 from collections import defaultdict
+from itertools import pairwise
 from typing import NamedTuple
 
 from golden.findings import Findings
 from golden.sse import whole
+
+# So many pieces, each of which begins with all of the one before and goes on, are no deltas: words are not like that.
+_GROWS = 4
 
 
 class Texts:
@@ -89,6 +93,7 @@ class Texts:
 
     def close(self) -> "Told":
         """Returns what it all comes to."""
+        self._keep_the_last_of_all()
         mended = self._findings.mended
         deltas = mended("".join(self.deltas))
         messages = [mended(message) for message in self._messages]
@@ -99,6 +104,14 @@ class Texts:
         seen = (deltas, *map(mended, self._replaced), *messages, refusal, mended("".join(self._late)))
         shown = tuple(dict.fromkeys(text for text in seen if text))
         return Told(answer, self._final(answer), refusal, shown)
+
+    def _keep_the_last_of_all(self) -> None:
+        """Some producers send all of the text so far in place of each delta: the last one is the text."""
+        for start, end in pairwise((0, *self._starts, len(self.deltas))):
+            texts = [text for text in self.deltas[start:end] if text]
+            if len(texts) >= _GROWS and all(one != two and two.startswith(one) for one, two in pairwise(texts)):
+                self._findings.note("cumulative", "each piece of text repeats all before it: the last one counts")
+                self.deltas[start:end] = [*[""] * (end - start - 1), texts[-1]]
 
     def _final(self, answer: str) -> str:
         before = whole("".join(self.deltas[: self._deltas_at_call]))

@@ -413,3 +413,20 @@ STREAMS = hostile.events(
 @given(STREAMS)
 def test_no_event_makes_it_raise(stream: list[Event]) -> None:
     hostile.survived("openai-chat", stream)
+
+
+@pytest.mark.parametrize(
+    ("texts", "answer", "found"),
+    [
+        (["It", "It has", "It has shipped", "It has shipped."], "It has shipped.", ["cumulative"]),
+        (["", "It", "It has", "", "It has shipped", "It has shipped."], "It has shipped.", ["cumulative"]),
+        (["1", "12", "123"], "112123", []),  # too few to tell
+        (["ha", "ha", "ha", "ha", "ha"], "hahahahaha", []),
+        (["a", "ab", "abc", "abcd", "x"], "aababcabcdx", []),
+    ],
+)
+def test_text_that_is_told_from_its_beginning_with_each_chunk_counts_once(
+    texts: list[str], answer: str, found: list[str]
+) -> None:
+    turn = turn_of(*(chunk({"content": text}) for text in texts), chunk(finish="stop"), DONE)
+    assert (turn.answer, turn.final_text, kinds(turn)) == (answer, answer, found)
