@@ -40,7 +40,8 @@ def case(
     """A result with this status; `trials` are (passed, run)."""
     told = None if trials is None else TrialsResult(run=trials[1], passed=trials[0])
     update = {"case_id": case_id, "status": status, "passed": status == "passed", "trials": told, **more}
-    return judged(ASKS, turn(tool_calls=(ToolCall("look", {}),))).model_copy(update=update)
+    result = judged(ASKS, turn(tool_calls=(ToolCall("look", {}),)))
+    return result.model_copy(update={"attempts": result.attempts * (trials[1] if trials else 1), **update})
 
 
 def changed(before: Sequence[CaseResult], after: Sequence[CaseResult], **info: Any) -> Comparison:
