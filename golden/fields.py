@@ -60,10 +60,11 @@ def opened(event: Event, *, named: bool = False) -> tuple[Body | None, tuple[Sig
         event: the event.
         named: whether the dialect names its events: else one with a name is the server's own, in a form of its own.
     """
-    name, data = event.name, event.data or ""
+    data = event.data or ""
     value, fault = parse(data)
     if isinstance(value, dict):
         return value, (not_json(event, fault),) if fault else ()
+    name = event.name
     if not data.strip():
         return None, _BARE.get(name, ())
     if data.strip() == "[DONE]":

@@ -108,10 +108,15 @@ class Texts:
     def _keep_the_last_of_all(self) -> None:
         """Some producers send all of the text so far in place of each delta: the last one is the text."""
         for start, end in pairwise((0, *self._starts, len(self.deltas))):
-            texts = [text for text in self.deltas[start:end] if text]
-            if len(texts) >= _GROWS and all(one != two and two.startswith(one) for one, two in pairwise(texts)):
-                self._findings.note("cumulative", "each piece of text repeats all before it: the last one counts")
-                self.deltas[start:end] = [*[""] * (end - start - 1), texts[-1]]
+            count, last = 0, ""
+            for text in filter(None, self.deltas[start:end]):
+                if text == last or not text.startswith(last):
+                    break
+                count, last = count + 1, text
+            else:
+                if count >= _GROWS:
+                    self._findings.note("cumulative", "each piece of text repeats all before it: the last one counts")
+                    self.deltas[start:end] = [*[""] * (end - start - 1), last]
 
     def _final(self, answer: str) -> str:
         before = whole("".join(self.deltas[: self._deltas_at_call]))
