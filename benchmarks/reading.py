@@ -22,6 +22,7 @@ from golden.wire import Head
 
 ANSWERS = 50  # read in one go: a clock's smallest step is nothing beside it
 HEAD = Head(200, {"content-type": "text/event-stream"}, "chunked")
+BOUNDS, LEXICON = Bounds(), Lexicon()  # one of each serves a whole run
 WORDS = [f"word{number} " for number in range(TOKENS)]
 
 
@@ -64,7 +65,7 @@ STREAMS: dict[str, list[bytes]] = {
 
 
 def golden(dialect: str, pieces: Iterable[bytes]) -> None:
-    reader = Reader("What is it?", dialect, Bounds(), Lexicon())
+    reader = Reader("What is it?", dialect, BOUNDS, LEXICON)
     reader.open(HEAD)
     for at, piece in enumerate(pieces):
         reader.feed(piece, at)

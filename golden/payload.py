@@ -17,7 +17,8 @@ def parse(data: str) -> tuple[object, str]:
         halves are kept and are no fault, as the other half may be in the next delta. What cannot be read gives None.
     """
     try:
-        return from_json(data, allow_inf_nan=False), ""
+        # Keys come again with each event, values hardly ever.
+        return from_json(data, allow_inf_nan=False, cache_strings="keys"), ""
     except (ValueError, TypeError) as error:  # TypeError: a lone surrogate half as it is, not as an escape
         return _parse_odd(data, str(error))
 
