@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from golden.errors import UsageError
-from golden.payload import parse
+from golden.payload import at, parse
 
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 """A commit in full. A shorter one may name another commit tomorrow."""
@@ -111,43 +111,37 @@ def read_event(environ: Mapping[str, str]) -> Event:
 
 def event(kind: str, payload: Mapping[str, object]) -> Event:
     """Returns what an event of this kind says; whatever else it holds is passed over."""
-    at = {name: _at(payload, path) for name, path in _PLACES.get(kind, {}).items()}
-    if kind == "issue_comment" and isinstance(_at(payload, "issue.pull_request"), dict):
-        at["pull"] = _at(payload, "issue.number")
+    found = {name: at(payload, path) for name, path in _PLACES.get(kind, {}).items()}
+    if kind == "issue_comment" and isinstance(at(payload, "issue.pull_request"), dict):
+        found["pull"] = at(payload, "issue.number")
     return Event(
         kind=kind,
         action=_text(payload.get("action")),
-        repository=_matching(REPOSITORY, _at(payload, "repository.full_name")) or "",
-        default_branch=_text(_at(payload, "repository.default_branch")),
-        sha=_matching(SHA, at.get("sha")),
-        ref=_text(at.get("ref")),
-        pull=_number(at.get("pull")),
-        state=_text(at.get("state")),
-        environment=_text(at.get("environment")),
-        deployment=_text(at.get("deployment")),
-        project=_text(at.get("project")),
-        creator=_text(at.get("creator")),
-        said=_text(_first_line(_at(payload, "comment.body"))),
-        author=_text(_at(payload, "comment.user.login")) if _at(payload, "comment.user.type") == "User" else "",
+        repository=_matching(REPOSITORY, at(payload, "repository.full_name")) or "",
+        default_branch=_text(at(payload, "repository.default_branch")),
+        sha=_matching(SHA, found.get("sha")),
+        ref=_text(found.get("ref")),
+        pull=_number(found.get("pull")),
+        state=_text(found.get("state")),
+        environment=_text(found.get("environment")),
+        deployment=_text(found.get("deployment")),
+        project=_text(found.get("project")),
+        creator=_text(found.get("creator")),
+        said=_text(_first_line(at(payload, "comment.body"))),
+        author=_text(at(payload, "comment.user.login")) if at(payload, "comment.user.type") == "User" else "",
         urls=tuple(filter(None, map(_text, _urls(kind, payload)))),
     )
 
 
 def _urls(kind: str, payload: Mapping[str, object]) -> list[object]:
     if kind == "repository_dispatch":
-        return [_at(payload, "client_payload.url")]
+        return [at(payload, "client_payload.url")]
     if kind == "deployment_status":
         # The old field is that of the preview only where there is one: before, it may be that of a log.
-        is_there = _at(payload, "deployment_status.state") == "success"
-        old = [_at(payload, "deployment_status.target_url")] if is_there else []
-        return [_at(payload, "deployment_status.environment_url"), *old]
+        is_there = at(payload, "deployment_status.state") == "success"
+        old = [at(payload, "deployment_status.target_url")] if is_there else []
+        return [at(payload, "deployment_status.environment_url"), *old]
     return []
-
-
-def _at(payload: object, path: str) -> object:
-    for name in path.split("."):
-        payload = payload.get(name) if isinstance(payload, dict) else None
-    return payload
 
 
 def _first_line(value: object) -> object:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
+from golden.payload import at
 from golden.visible import excerpt
 
 Result = TypeVar("Result")
@@ -153,13 +154,6 @@ def rows(path: str, most: int) -> Calls[list[Row]]:
         if len(here) < _PER_PAGE and 'rel="next"' not in answer.headers.get("link", ""):
             break
     return found
-
-
-def at(row: object, path: str) -> object:
-    """Returns what stands at a dotted path of an answer's object, None where nothing does."""
-    for name in path.split("."):
-        row = row.get(name) if isinstance(row, dict) else None
-    return row
 
 
 def settled(

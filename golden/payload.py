@@ -53,6 +53,13 @@ def _deeper(value: object, depth: int) -> bool:
     return True
 
 
+def at(value: object, path: str) -> object:
+    """Returns what stands at a dotted path of an object, None where nothing does."""
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
 def dump(value: object) -> str:
     """Writes a value as one line of JSON: plain values, and what pydantic knows (models, dataclasses, dates).
 

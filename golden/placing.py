@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from golden.exchange import Answer, Call, Calls, Meaning, Refused, at, checked, meaning, rows
+from golden.exchange import Answer, Call, Calls, Meaning, Refused, checked, meaning, rows
 from golden.marker import Marker
+from golden.payload import at
 from golden.pulls import is_head
 from golden.sticky import Comment, Create, Delete, Draft, Leave, Update, action, own
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from golden.exchange import Again, Answer, Call, Calls, Meaning, Row, at, checked, meaning, rows
+from golden.exchange import Again, Answer, Call, Calls, Meaning, Row, checked, meaning, rows
+from golden.payload import at
 
 # Of the list of open pull requests, the last changed first.
 _PAGES = 3

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from golden.exchange import Row, at
+from golden.exchange import Row
 from golden.marker import Marker, marker_of
+from golden.payload import at
 
 Mode = Literal["update", "new", "on-change"]
 

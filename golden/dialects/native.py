@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from golden.dialects import Dialect, Options
-from golden.fields import NO_MESSAGE, Body, used
+from golden.fields import NO_MESSAGE, Body, not_json, used
 from golden.payload import parse
 from golden.signals import Call, End, Error, Message, Odd, Result, Score, Signal, Text, Tokens
 from golden.sse import Event
@@ -48,26 +48,24 @@ def read(event: Event) -> Signals:
         return tuple(unread("") for unread in _UNREAD.get(name, ()))
     value, fault = parse(data)
     if not isinstance(value, dict):
-        odd = _malformed(name, fault, "is no object" if not fault else "")
+        odd = not_json(event, fault) if fault else _malformed(name, "is no object")
         return (*(unread(data) for unread in _UNREAD.get(name, ())), odd)
     signals = reader(value)
-    return (*signals, Odd("not_json", f"the data of `{name}` is not JSON: {fault}")) if fault else signals
+    return (*signals, not_json(event, fault)) if fault else signals
 
 
-def _malformed(name: str, fault: str, problem: str) -> Odd:
-    if fault:
-        return Odd("not_json", f"the data of `{name}` is not JSON: {fault}")
+def _malformed(name: str, problem: str) -> Odd:
     return Odd("malformed", f"the data of `{name}` {problem}")
 
 
 def _token(body: Body) -> Signals:
     text = body.get("text")
-    return (_new(Text, (text, "")),) if isinstance(text, str) else (_malformed("token", "", "has no `text`"),)
+    return (_new(Text, (text, "")),) if isinstance(text, str) else (_malformed("token", "has no `text`"),)
 
 
 def _message(body: Body) -> Signals:
     text = body.get("text")
-    return (Message(text),) if isinstance(text, str) else (_malformed("message", "", "has no `text`"),)
+    return (Message(text),) if isinstance(text, str) else (_malformed("message", "has no `text`"),)
 
 
 def _tool_call(body: Body) -> Signals:
@@ -80,7 +78,7 @@ def _tool_result(body: Body) -> Signals:
 
 
 def _groundedness(body: Body) -> Signals:
-    return (Score(body["score"]),) if "score" in body else (_malformed("groundedness", "", "has no `score`"),)
+    return (Score(body["score"]),) if "score" in body else (_malformed("groundedness", "has no `score`"),)
 
 
 def _error(body: Body) -> Signals:

@@ -4,7 +4,8 @@ Output: `run_id`, where there is one.
 """
 
 from golden.event import read_event
-from golden.exchange import Call, Calls, Row, at, checked
+from golden.exchange import Call, Calls, Row, checked
+from golden.payload import at
 from golden.steps import Environ, NothingToDo, asked, lead, repository_of
 
 ARTIFACT = "golden-baseline"

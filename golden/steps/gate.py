@@ -9,7 +9,8 @@ import re
 
 from golden.errors import UsageError
 from golden.event import read_event
-from golden.exchange import Call, Calls, at, checked
+from golden.exchange import Call, Calls, checked
+from golden.payload import at
 from golden.steps import Environ, NothingToDo, asked, lead, repository_of
 
 _EVAL = re.compile(r"/eval ([0-9a-f]{40})")
