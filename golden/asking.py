@@ -16,11 +16,6 @@ from golden.visible import glimpse
 from golden.watch import Stop, Watch
 from golden.wire import Chunk, Head, Reply, Request, Target
 
-# To be woken for a piece costs several times what reading it does. So where pieces come faster than this, golden lets
-# some gather; those that were at hand, read together with one that was waited for, come faster still.
-_PAUSE_S = 0.0035
-_AT_HAND_S = 0.0002
-
 
 class Asked(NamedTuple):
     """What came of one question.
@@ -72,9 +67,8 @@ async def _asked_once(
     now = asyncio.get_running_loop().time
     try:
         async with watch, _reply(target, request) as reply:
-            asked = now()
             while (piece := await _next(reply, head is not None)) is not None:
-                waited, watch.last = now() - asked, now()
+                watch.last = now()
                 if isinstance(piece, Head):
                     head = piece
                     reader.open(piece)
@@ -95,9 +89,6 @@ async def _asked_once(
                     reader.feed(piece.data, round(at, 6))  # here, once a piece: its events share the one number
                     if reader.ended:
                         watch.linger()
-                    elif _AT_HAND_S < waited < _PAUSE_S:
-                        await asyncio.sleep(_PAUSE_S)
-                asked = now()
     except TargetError as caught:
         if isinstance(caught, AskAgain) and not (reader.ended or refused):
             raise
@@ -135,6 +126,11 @@ async def _next(reply: AsyncIterator[Head | Chunk | Reply], is_open: bool) -> He
         return None
     except (Exception, SystemExit) as error:
         raise _fault(error) from error
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task and not task.cancelling():  # nobody did: the target's own, as of a task of its that was
+            raise _fault(error) from error
+        raise
     if isinstance(piece, Head) or (not is_open and isinstance(piece, Reply)):
         return piece
     if is_open and isinstance(piece, Chunk) and isinstance(piece.data, bytes):

@@ -4,9 +4,9 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 
 from golden import score
@@ -84,12 +84,14 @@ async def run_jobs(
     read: dict[int, dict[str, str]] = {}  # for a case: its dialects, and how each was told
     gate = _Gate(plan)
     if target is not None:
-        running = _results(jobs, waiting, target, plan, stop, gate)
-        async with _suite_timeout(plan, stop), _opened(target, plan, stop), aclosing(running) as ran:
-            async for at, (result, read[at]) in ran:
-                results[at] = result
-                gate.saw(result)
-                observe(result)
+
+        def settle(at: int, ran: Ran) -> None:
+            results[at], read[at] = ran
+            gate.saw(ran.result)
+            observe(ran.result)
+
+        async with _suite_timeout(plan, stop), _opened(target, plan, stop):
+            await _run(jobs, waiting, target, plan, stop, gate, settle)
     for at in waiting:
         job = jobs[at]
         reason = stop.reason or gate.shut
@@ -124,26 +126,38 @@ def _target(target: Target, plan: Plan, read: Iterable[dict[str, str]]) -> Targe
     )
 
 
-async def _results(
-    jobs: Sequence[Job], waiting: deque[int], target: Target, plan: Plan, stop: Stop, gate: _Gate
-) -> AsyncGenerator[tuple[int, Ran], None]:
-    """Runs the waiting jobs, many at once, and yields each result; takes none while the gate is shut."""
-    running: dict[asyncio.Task[Ran], int] = {}
+async def _run(
+    jobs: Sequence[Job],
+    waiting: deque[int],
+    target: Target,
+    plan: Plan,
+    stop: Stop,
+    gate: _Gate,
+    settle: Callable[[int, Ran], None],
+) -> None:
+    """Runs the waiting jobs, many at once, and settles each; takes none while the gate is shut."""
+    in_flight = 0
     pool = ThreadPoolExecutor(2, "golden-score")
+
+    async def run(at: int) -> None:
+        nonlocal in_flight
+        ran = await run_case(jobs[at], target, plan, stop, pool)
+        in_flight -= 1
+        settle(at, ran)
+        start()  # here, and not where all are waited for: a busy event loop would come to that milliseconds later
+
+    def start() -> None:
+        nonlocal in_flight
+        while waiting and stop.reason is None and in_flight < plan.concurrency and gate.is_open(in_flight):
+            in_flight += 1
+            group.create_task(run(waiting.popleft()))
+
     try:
-        while True:
-            while waiting and stop.reason is None and len(running) < plan.concurrency and gate.is_open(len(running)):
-                at = waiting.popleft()
-                running[asyncio.create_task(run_case(jobs[at], target, plan, stop, pool))] = at
-            if not running:
-                return
-            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in [task for task in running if task in done]:
-                yield running.pop(task), task.result()
+        async with asyncio.TaskGroup() as group:
+            start()
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
     finally:
-        for unfinished in running:
-            unfinished.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
         # A pattern may still be at work where the run was stopped.
         pool.shutdown(wait=stop.reason is None, cancel_futures=True)
 

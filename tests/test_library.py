@@ -520,23 +520,29 @@ class Odd:
 
     async def ask(self, request: golden.Request) -> AsyncIterator[Any]:
         for piece in self.pieces:
+            if isinstance(piece, BaseException):
+                raise piece
             yield piece
-            if piece is SystemExit:
-                raise SystemExit(3)
+
+
+HEAD = golden.Head(200, {}, "iterable")
 
 
 @pytest.mark.parametrize(
-    "pieces",
+    ("pieces", "message"),
     [
-        (golden.Chunk(b"x"),),
-        (5,),
-        (golden.Head(200, {}, "iterable"), golden.Chunk("text")),  # type: ignore[arg-type]
-        (golden.Head(200, {}, "iterable"), SystemExit),
+        ((golden.Chunk(b"x"),), "the target gave Chunk"),
+        ((5,), "the target gave 5"),
+        ((HEAD, golden.Chunk("text")), "the target gave Chunk"),  # type: ignore[arg-type]
+        ((HEAD, SystemExit(3)), "the target raised SystemExit: 3"),
+        ((HEAD, asyncio.CancelledError()), "the target raised CancelledError"),
     ],
 )
-def test_what_a_target_gives_that_is_no_piece_is_its_cases_error(pieces: tuple[object, ...]) -> None:
+def test_what_a_target_gives_that_is_no_piece_is_its_cases_error(pieces: tuple[object, ...], message: str) -> None:
     result = golden.evaluate(Odd(*pieces), "q", clean_stream=True)
     assert (result.status, result.error and result.error.kind) == ("error", "agent")
+    assert result.error
+    assert result.error.message.startswith(message)
 
 
 def test_a_target_that_cannot_be_opened_is_a_usage_error_that_says_where() -> None:
