@@ -149,9 +149,13 @@ class Reader:
             for start in range(0, len(piece), _SLICE):
                 self.feed(piece[start : start + _SLICE], at)
             return
-        self._size += len(piece)
-        if self._size > self._bounds.answer:
+        room = self._bounds.answer - self._size
+        if len(piece) > room:
+            if room:
+                self.feed(piece[:room], at)  # what ended before the bound counts, wherever pieces are cut
+            self._size += len(piece) - room
             self._too_large("answer", self._bounds.answer)
+        self._size += len(piece)
         if self._held is None:
             self._decode(piece, at)
             return

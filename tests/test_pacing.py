@@ -73,7 +73,7 @@ async def read(size: int, count: int, every_s: float) -> tuple[list[bytes], floa
     loop = asyncio.get_running_loop()
     for number in range(count):
         loop.call_at(number * every_s, pieces.put_nowait, b"x" * size)
-    end = (count - 1) * every_s
+    end = count * every_s
     loop.call_at(end, pieces.put_nowait, b"")
     given_ = [piece async for piece in paced(socket(pieces))]
     return given_, round(loop.time() - end, 6)

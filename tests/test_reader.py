@@ -308,12 +308,15 @@ def test_too_much_after_the_end_marker_is_no_more_than_a_finding() -> None:
 
 PLACES = st.lists(st.integers(0, 10_000), max_size=12)
 SAMPLE = st.sampled_from(SAMPLES)
+BOUND = st.sampled_from([BOUNDS, Bounds(answer=60), Bounds(answer=200)])
 
 
-@given(SAMPLE, PLACES, st.sampled_from(ENDS), st.sampled_from(["auto", "native"]))
-def test_any_cut_of_a_sample_gives_the_same_turn(body: bytes, at: list[int], ends: Ends, dialect: str) -> None:
-    once, whole = read([body], ends=ends, dialect=dialect)
-    again, reader = read(cut(body, at), ends=ends, dialect=dialect)
+@given(SAMPLE, PLACES, st.sampled_from(ENDS), st.sampled_from(["auto", "native"]), BOUND)
+def test_any_cut_of_a_sample_gives_the_same_turn(
+    body: bytes, at: list[int], ends: Ends, dialect: str, bounds: Bounds
+) -> None:
+    once, whole = read([body], ends=ends, dialect=dialect, bounds=bounds)
+    again, reader = read(cut(body, at), ends=ends, dialect=dialect, bounds=bounds)
     assert timeless(again) == timeless(once)
     assert (reader.dialect, reader.reason) == (whole.dialect, whole.reason)
 
@@ -345,10 +348,12 @@ PARTS = st.sampled_from(
 BODIES = st.one_of(st.binary(), st.lists(PARTS, max_size=20).map(b"".join))
 
 
-@given(BODIES, PLACES, st.sampled_from(ENDS), st.sampled_from(["auto", "native"]))
-def test_any_cut_of_any_bytes_gives_the_same_turn(body: bytes, at: list[int], ends: Ends, dialect: str) -> None:
-    once, _ = read([body], ends=ends, dialect=dialect)
-    assert timeless(read(cut(body, at), ends=ends, dialect=dialect)[0]) == timeless(once)
+@given(BODIES, PLACES, st.sampled_from(ENDS), st.sampled_from(["auto", "native"]), BOUND)
+def test_any_cut_of_any_bytes_gives_the_same_turn(
+    body: bytes, at: list[int], ends: Ends, dialect: str, bounds: Bounds
+) -> None:
+    once, _ = read([body], ends=ends, dialect=dialect, bounds=bounds)
+    assert timeless(read(cut(body, at), ends=ends, dialect=dialect, bounds=bounds)[0]) == timeless(once)
 
 
 def assert_sound(turn: Turn) -> None:
