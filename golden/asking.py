@@ -13,8 +13,13 @@ from golden.plan import Plan
 from golden.reader import Reader
 from golden.transcript import Turn
 from golden.visible import glimpse
-from golden.watch import Stop, Watch
+from golden.watch import Stop, Watch, is_cancelled
 from golden.wire import Chunk, Head, Reply, Request, Target
+
+# To be woken for a piece costs several times what reading it does. So where pieces come faster than this, golden lets
+# some gather; those that were at hand, read together with one that was waited for, come faster still.
+_PAUSE_S = 0.0035
+_AT_HAND_S = 0.0002
 
 
 class Asked(NamedTuple):
@@ -67,8 +72,9 @@ async def _asked_once(
     now = asyncio.get_running_loop().time
     try:
         async with watch, _reply(target, request) as reply:
+            asked = now()
             while (piece := await _next(reply, head is not None)) is not None:
-                watch.last = now()
+                waited, watch.last = now() - asked, now()
                 if isinstance(piece, Head):
                     head = piece
                     reader.open(piece)
@@ -89,6 +95,9 @@ async def _asked_once(
                     reader.feed(piece.data, round(at, 6))  # here, once a piece: its events share the one number
                     if reader.ended:
                         watch.linger()
+                    elif _AT_HAND_S < waited < _PAUSE_S:
+                        await asyncio.sleep(_PAUSE_S)
+                asked = now()
     except TargetError as caught:
         if isinstance(caught, AskAgain) and not (reader.ended or refused):
             raise
@@ -108,29 +117,22 @@ async def _asked_once(
 
 @asynccontextmanager
 async def _reply(target: Target, request: Request) -> AsyncIterator[AsyncIterator[Head | Chunk | Reply]]:
-    try:
+    with blamed:
         reply = target.ask(request)
-    except (Exception, SystemExit) as error:
-        raise _fault(error) from error
     try:
         yield reply
     finally:
         if isinstance(reply, AsyncGenerator):
-            await reply.aclose()
+            with blamed:
+                await reply.aclose()
 
 
 async def _next(reply: AsyncIterator[Head | Chunk | Reply], is_open: bool) -> Head | Chunk | Reply | None:
-    try:
-        piece: object = await anext(reply)
-    except StopAsyncIteration:
-        return None
-    except (Exception, SystemExit) as error:
-        raise _fault(error) from error
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task and not task.cancelling():  # nobody did: the target's own, as of a task of its that was
-            raise _fault(error) from error
-        raise
+    with blamed:
+        try:
+            piece: object = await anext(reply)
+        except StopAsyncIteration:
+            return None
     if isinstance(piece, Head) or (not is_open and isinstance(piece, Reply)):
         return piece
     if is_open and isinstance(piece, Chunk) and isinstance(piece.data, bytes):
@@ -138,8 +140,18 @@ async def _next(reply: AsyncIterator[Head | Chunk | Reply], is_open: bool) -> He
     raise TargetError("agent", f"the target gave {glimpse(piece, 60)}, not a Head and then Chunks of bytes")
 
 
-def _fault(error: BaseException) -> TargetError:
-    """Whatever a target raises is its fault, told apart from golden's own."""
-    if isinstance(error, GoldenError):
-        return error if isinstance(error, TargetError) else TargetError("agent", str(error))
-    return TargetError("agent", f"the target raised {told(error)}")
+class _Blamed:
+    """Whatever a target raises in it is the target's fault, told apart from golden's own: a `TargetError`."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None or isinstance(error, TargetError):
+            return
+        is_its_own = isinstance(error, asyncio.CancelledError) and not is_cancelled()
+        if is_its_own or isinstance(error, Exception | SystemExit):
+            what = str(error) if isinstance(error, GoldenError) else f"the target raised {told(error)}"
+            raise TargetError("agent", what) from error
+
+
+blamed = _Blamed()  # it keeps nothing: one serves all, each piece of a stream is taken in it

@@ -17,7 +17,7 @@ from golden.result import CaseResult, RunInfo, RunResult, SuiteResult, TargetRes
 from golden.tally import spent, summarise
 from golden.tries import Ran, run_case
 from golden.version import __version__
-from golden.watch import Stop, Watch
+from golden.watch import Stop, Watch, is_cancelled
 from golden.wire import Target
 
 # So many cases in a row that could not connect or were refused, before any answer, and no further case starts.
@@ -144,7 +144,8 @@ async def _run(
         ran = await run_case(jobs[at], target, plan, stop, pool)
         in_flight -= 1
         settle(at, ran)
-        start()  # here, and not where all are waited for: a busy event loop would come to that milliseconds later
+        if not is_cancelled():  # else the group takes no more
+            start()  # here, and not where all are waited for: a busy event loop would come to that milliseconds later
 
     def start() -> None:
         nonlocal in_flight

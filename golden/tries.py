@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from golden import score
-from golden.asking import Asked, ask
+from golden.asking import Asked, ask, blamed
 from golden.errors import TargetError
 from golden.plan import Job, Plan
 from golden.recording import Heard
@@ -114,7 +114,8 @@ async def _asked(job: Job, target: Target, plan: Plan, stop: Stop) -> list[Asked
     if leave := getattr(target, "leave", None):
         async with Watch(stop):
             try:
-                await leave(replace(asking, session_id=session_id))
+                with blamed:
+                    await leave(replace(asking, session_id=session_id))
             except TargetError as error:
                 _LOG.warning("the conversation was not closed: %s", plan.secrets.cover(error.message))
     return asked

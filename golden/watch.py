@@ -92,3 +92,9 @@ class Watch:
         if self._scope.when() is None:  # the first bound that is met stands
             self.fired = why
             self._scope.reschedule(self._loop.time())
+
+
+def is_cancelled() -> bool:
+    """Tells whether this task is asked to end. A `CancelledError` where it is not is somebody's own: no reason to."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

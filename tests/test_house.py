@@ -16,7 +16,6 @@ ROOT = Path(golden.__file__).parent
 FLOORS = {
     "template": 3,
     "beside": 0,
-    "pacing": 0,
     "blame": 0,
     "change": 0,
     "channel": 0,

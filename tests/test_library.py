@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from textwrap import dedent
@@ -543,6 +543,80 @@ def test_what_a_target_gives_that_is_no_piece_is_its_cases_error(pieces: tuple[o
     assert (result.status, result.error and result.error.kind) == ("error", "agent")
     assert result.error
     assert result.error.message.startswith(message)
+
+
+class Unruly:
+    """A target that answers, and raises `error` where it is told to; the question says where."""
+
+    kind = "unruly"
+    name = "unruly"
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        yield
+
+    def ask(self, request: golden.Request) -> AsyncIterator[Any]:
+        if request.question == "asked":
+            raise self.error
+        return self._answer(request.question)
+
+    async def _answer(self, question: str) -> AsyncIterator[Any]:
+        yield HEAD
+        try:
+            yield golden.Chunk(b'event: token\ndata: {"text": "Well."}\n\n')
+            if question == "left":
+                yield "no chunk"
+            yield golden.Chunk(b"event: done\ndata: {}\n\n")
+        finally:
+            if question == "left":
+                raise self.error
+
+    async def leave(self, request: golden.Request) -> None:
+        if request.question == "closed":
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [OSError("of its own"), SystemExit(3), asyncio.CancelledError("of its own")])
+def test_what_a_target_raises_is_its_cases_error_wherever_it_does(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    cases = [
+        case(question, question=question, required_phrases=["well"])
+        for question in ("asked", "left", "closed", "nowhere")
+    ]
+    run = golden.run_suite(suite(*cases), Unruly(error), concurrency=1)
+    assert [result.status for result in run.results] == ["error", "error", "passed", "passed"]
+    for result in run.results[:2]:
+        assert result.error
+        assert result.error.kind == "agent"
+        assert result.error.message.startswith(f"the target raised {type(error).__name__}")
+    (logged,) = [record.getMessage() for record in caplog.records]
+    assert logged.startswith(f"the conversation was not closed: the target raised {type(error).__name__}")
+
+
+class Deaf(Unruly):
+    """Goes on where it is cancelled."""
+
+    async def _answer(self, question: str) -> AsyncIterator[Any]:
+        yield HEAD
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        yield golden.Chunk(b'event: token\ndata: {"text": "Well."}\n\nevent: done\ndata: {}\n\n')
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_run_that_is_cancelled_starts_nothing_more_whatever_its_target_does() -> None:
+    cases = [case(f"n{number}") for number in range(9)]
+
+    async def cancelled() -> None:
+        async with asyncio.timeout(0.05):
+            await golden.run_suite_async(suite(*cases), Deaf(OSError()), concurrency=2)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(cancelled())
 
 
 def test_a_target_that_cannot_be_opened_is_a_usage_error_that_says_where() -> None:

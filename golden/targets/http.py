@@ -17,7 +17,6 @@ from golden.dialects import Dialect, Options, posting
 from golden.errors import TargetError, UsageError
 from golden.headers import Headers, authorised, sendable
 from golden.lexicon import Lexicon
-from golden.pacing import paced
 from golden.redaction import Secrets
 from golden.targets import Factory, Spec, begun, encoded, ended, spoken
 from golden.unpacking import unpacker
@@ -171,10 +170,9 @@ class HttpTarget:
                     reply = source.response
                     yield Head(reply.status_code, dict(reply.headers), _ends(reply.headers), again)
                     unpack = unpacker(reply.headers.get("content-encoding", ""))
-                    async with aclosing(paced(reply.aiter_raw())) as pieces:
-                        async for piece in pieces:
-                            for part in unpack.feed(piece):
-                                yield Chunk(part)
+                    async for piece in reply.aiter_raw():
+                        for part in unpack.feed(piece):
+                            yield Chunk(part)
                     unpack.close()
                 if reply.http_version == "HTTP/1.1" and "close" not in reply.headers.get("connection", "").lower():
                     kept.add(client)
