@@ -144,11 +144,12 @@ async def _run(
         ran = await run_case(jobs[at], target, plan, stop, pool)
         in_flight -= 1
         settle(at, ran)
-        if not is_cancelled():  # else the group takes no more
-            start()  # here, and not where all are waited for: a busy event loop would come to that milliseconds later
+        start()  # here, and not where all are waited for: a busy event loop would come to that milliseconds later
 
     def start() -> None:
         nonlocal in_flight
+        if is_cancelled():  # a group that ends takes no more, whatever a target makes of being cancelled
+            return
         while waiting and stop.reason is None and in_flight < plan.concurrency and gate.is_open(in_flight):
             in_flight += 1
             group.create_task(run(waiting.popleft()))
