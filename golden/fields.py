@@ -115,16 +115,19 @@ def ident(value: object) -> str:
     return str(value) if type(value) is int and abs(value) <= _MOST_TOKENS else ""
 
 
-def fault(body: Body, *answers: str) -> object:
-    """Returns what an object says went wrong, None where nothing did.
+def failure(body: Body, *answers: str, whole: bool = False) -> tuple[Error, ...]:
+    """Returns the error that an object tells of, if it does.
 
     Args:
         body: the object.
         answers: the fields of an answer. Beside none of them `{}` is an error too: what JavaScript makes of an
             exception in JSON.
+        whole: whether it is one itself, where it has none in it.
     """
     error = body.get("error")
-    return error if error or (error == {} and not any(body.get(field) for field in answers)) else None
+    if error or (error == {} and not any(body.get(field) for field in answers)):
+        return (Error(said(error)),)
+    return (Error(said(body)),) if whole else ()
 
 
 def said(error: object) -> str:

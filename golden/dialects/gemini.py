@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from golden.dialects import Dialect, Options
-from golden.fields import Body, fault, grounded, ident, objects, opened, said, text, used
+from golden.fields import Body, failure, grounded, ident, objects, opened, text, used
 from golden.signals import Call, Error, Finish, Odd, Reasoning, Result, Signal, Text
 from golden.sse import Event
 from golden.wire import Head, Post, Request
@@ -48,12 +48,7 @@ def read(event: Event) -> tuple[Signal, ...]:
     body, odd = opened(event)
     if body is None:
         return odd
-    signals: list[Signal] = []
-    error = fault(body, "candidates")
-    if error is None and event.name == "error":
-        error = body
-    if error is not None:
-        signals.append(Error(said(error)))
+    signals: list[Signal] = [*failure(body, "candidates", whole=event.name == "error")]
     feedback = body.get("promptFeedback")
     if isinstance(feedback, dict):
         _blocked(feedback.get("blockReason"), feedback.get("blockReasonMessage"), signals)

@@ -1,8 +1,8 @@
 """Ollama's `/api/chat`: a JSON object a line, of which the last says `done`. `/api/generate` is read as well."""
 
 from golden.dialects import LINES, Dialect, Options
-from golden.fields import Body, fault, grounded, ident, messages, objects, opened, said, text, used
-from golden.signals import Call, End, Error, Finish, Odd, Reasoning, Result, Signal, Text
+from golden.fields import Body, failure, grounded, ident, messages, objects, opened, text, used
+from golden.signals import Call, End, Finish, Odd, Reasoning, Result, Signal, Text
 from golden.sse import Event
 from golden.wire import Head, Post, Request
 
@@ -34,9 +34,7 @@ def read(event: Event) -> tuple[Signal, ...]:
     body, odd = opened(event)
     if body is None:
         return odd
-    signals: list[Signal] = [*odd]
-    if (error := fault(body, "message", "response")) is not None:
-        signals.append(Error(said(error)))
+    signals: list[Signal] = [*odd, *failure(body, "message", "response")]
     message = body.get("message")
     if isinstance(message, dict):
         _message(message, signals)

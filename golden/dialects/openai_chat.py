@@ -5,7 +5,7 @@ that its index tells apart, its id where every index is the same, and its place 
 """
 
 from golden.dialects import Dialect, Options
-from golden.fields import Body, fault, grounded, ident, messages, objects, opened, said, text, used
+from golden.fields import Body, failure, grounded, ident, messages, objects, opened, text, used
 from golden.signals import Call, CallDone, CallPart, Error, Finish, Odd, Reasoning, Refusal, Result, Signal, Text, Whole
 from golden.sse import Event
 from golden.wire import Head, Post, Request
@@ -62,13 +62,8 @@ def read(event: Event) -> tuple[Signal, ...]:
         return odd
     if (content := _only_content(body)) is not None and not (name or odd or "groundedness" in data):
         return (_new(Text, (content, _PART)),)
-    signals: list[Signal] = []
-    failed = name == "error" or body.get("object") == "error"  # vLLM's is the whole object
-    error = fault(body, "choices")
-    if error is None and failed:
-        error = body
-    if error is not None:
-        signals.append(Error(said(error)))
+    is_error = name == "error" or body.get("object") == "error"  # vLLM's is the whole object
+    signals: list[Signal] = [*failure(body, "choices", whole=is_error)]
     usage = body.get("usage")
     for choice in objects(body.get("choices")):
         if choice.get("index") in (0, None, "0"):
